@@ -1,0 +1,18 @@
+//! Planbook runs query-plan notebooks: YAML experiments against a PostgreSQL of their own.
+//!
+//! Modules import one way along this line; each may use what stands to its left:
+//!
+//! ```text
+//! plan · metric · stats · template
+//! → notebook → session → server → dataset → recording → run
+//!                                           recording → analysis → verdict → render
+//! → commands
+//! ```
+//!
+//! `run` and `render` never meet. `run` emits [`recording`] events; `verdict` and `render` start from a
+//! recording on disk, so nothing can stand in a report that no server produced.
+
+pub mod metric;
+pub mod notebook;
+pub mod plan;
+pub mod session;

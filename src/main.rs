@@ -1,0 +1,3 @@
+//! The `planbook` program.
+
+fn main() {}
