@@ -1,0 +1,294 @@
+//! A valid notebook. What stands here has passed every check that needs no server.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::metric::Metric;
+use crate::plan::{Comparison, Pattern};
+
+use super::source::{Place, Source};
+
+/// A value of a parameter, a `let` or a named number.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Scalar {
+    /// `true` or `false`
+    Boolean(bool),
+    /// An integer
+    Integer(i64),
+    /// Any other number
+    Float(f64),
+    /// Text
+    Text(String),
+}
+
+/// Names and values in the order they were given.
+pub type Values = Vec<(String, Scalar)>;
+
+/// Settings by name, later ones already merged over earlier ones. Values are templates.
+pub type Settings = BTreeMap<String, Template>;
+
+/// Text that may hold `{{ … }}`, and where it stands in its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// The text as written.
+    pub text: String,
+    /// The place of its first character. In a `|` block this is the first content line.
+    pub at: Place,
+}
+
+/// One notebook, ready to run.
+#[derive(Debug, Clone)]
+pub struct Notebook {
+    /// The file's name without its ending: names the recording's folder.
+    pub name: String,
+    /// Where it was read.
+    pub path: PathBuf,
+    /// Its text.
+    pub source: Source,
+    /// `title`
+    pub title: String,
+    /// `summary`
+    pub summary: Option<String>,
+    /// `tags`
+    pub tags: Vec<String>,
+    /// The tables it starts from.
+    pub dataset: Option<Dataset>,
+    /// Parameters in force, in the order of the file: defaults, then the profile, then `--set`.
+    pub params: Values,
+    /// The profile asked for, if any.
+    pub profile: Option<String>,
+    /// What `--set` changed, as given.
+    pub overrides: Vec<(String, String)>,
+    /// The names of all profiles.
+    pub profiles: Vec<String>,
+    /// Session settings of every step.
+    pub settings: Settings,
+    /// The steps in order.
+    pub steps: Vec<Step>,
+}
+
+/// One entry of `steps`.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Counted from 1.
+    pub number: usize,
+    /// Where it stands in the notebook.
+    pub at: Place,
+    /// What it does.
+    pub kind: StepKind,
+}
+
+/// The kinds of steps.
+#[derive(Debug, Clone)]
+pub enum StepKind {
+    /// Markdown for the report, evaluated when the report is rendered.
+    Text(Template),
+    /// Names bound at run time, in order.
+    Let(Vec<Binding>),
+    /// Statements run in order, each in its own transaction. One template that is split after it is rendered.
+    Sql(Template),
+    /// ANALYZE of the named tables.
+    Analyze(Vec<String>),
+    /// VACUUM of the named tables.
+    Vacuum(Vacuum),
+    /// A query under one or more arms.
+    Measure(Measure),
+    /// Claims and named numbers.
+    Check(Vec<Claim>),
+    /// A table of measures in the report.
+    Table(Table),
+}
+
+impl StepKind {
+    /// The key that names the kind in a notebook.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Let(_) => "let",
+            Self::Sql(_) => "sql",
+            Self::Analyze(_) => "analyze",
+            Self::Vacuum(_) => "vacuum",
+            Self::Measure(_) => "measure",
+            Self::Check(_) => "check",
+            Self::Table(_) => "table",
+        }
+    }
+}
+
+/// One name of a `let`.
+#[derive(Debug, Clone)]
+pub struct Binding {
+    /// The name, in the one namespace of the notebook.
+    pub name: String,
+    /// Where its value comes from.
+    pub value: BindingValue,
+}
+
+/// Where the value of a `let` comes from.
+#[derive(Debug, Clone)]
+pub enum BindingValue {
+    /// `{sql: …}`: one row, one column.
+    Sql(Template),
+    /// `{expr: …}`: an expression over parameters and earlier lets.
+    Expr(Template),
+}
+
+/// A `vacuum` step.
+#[derive(Debug, Clone)]
+pub struct Vacuum {
+    /// The tables, one VACUUM each.
+    pub tables: Vec<String>,
+    /// Options as written between the parentheses of VACUUM, e.g. `INDEX_CLEANUP` → `ON`. Never ANALYZE.
+    pub options: Vec<(String, String)>,
+    /// Whether the visibility map must be complete afterwards (`expect: complete`, the default), or must not be
+    /// (`expect: incomplete`).
+    pub complete: bool,
+}
+
+/// A `measure` step, with `like` already resolved.
+#[derive(Debug, Clone)]
+pub struct Measure {
+    /// Its name in claims, tables and file names.
+    pub id: String,
+    /// What a reader sees instead of the id.
+    pub label: Option<String>,
+    /// Where the step stands.
+    pub at: Place,
+    /// At least one. A measure without `arms` has one, without an id.
+    pub arms: Vec<Arm>,
+    /// Timed executions per arm.
+    pub reps: usize,
+    /// Turns that the repetitions are spread over.
+    pub turns: usize,
+    /// The budget never cuts below this.
+    pub min_reps: usize,
+    /// Time that each arm's timed executions may take together.
+    pub budget: Duration,
+    /// EXPLAIN's options.
+    pub explain: ExplainKeys,
+}
+
+/// EXPLAIN options that a measure may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExplainKeys {
+    /// TIMING (on)
+    pub timing: bool,
+    /// VERBOSE (off)
+    pub verbose: bool,
+    /// WAL (on)
+    pub wal: bool,
+}
+
+/// One condition of a measure.
+#[derive(Debug, Clone)]
+pub struct Arm {
+    /// Absent for the only arm of a measure without `arms`.
+    pub id: Option<String>,
+    /// What a reader sees instead of the id.
+    pub label: Option<String>,
+    /// The query, one statement.
+    pub query: Template,
+    /// Settings of the notebook, the measure and the arm together.
+    pub settings: Settings,
+    /// What must hold for the capture: the measure's expectations, then the arm's.
+    pub expect: Vec<Expectation>,
+}
+
+/// One thing that a capture must satisfy. Each becomes one verdict.
+#[derive(Debug, Clone)]
+pub struct Expectation {
+    /// What must hold.
+    pub what: Expected,
+    /// All of these must be true, else the expectation does not apply.
+    pub when: Vec<Condition>,
+    /// As written, e.g. `heap_fetches: 0` or `never: Seq Scan on orders`.
+    pub written: String,
+    /// Where it stands.
+    pub at: Place,
+}
+
+/// The kinds of expectations.
+#[derive(Debug, Clone)]
+pub enum Expected {
+    /// The pattern occurs (one per entry of `plan`).
+    Plan(Pattern),
+    /// At least one of them occurs.
+    Any(Vec<Pattern>),
+    /// The pattern does not occur.
+    Never(Pattern),
+    /// The metric compares so.
+    Metric(Metric, Comparison),
+}
+
+/// One condition of `when`.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// The server's major version.
+    Version(Comparison),
+    /// The profile in force; `default` for none.
+    Profile(String),
+    /// A numeric parameter compares so.
+    Parameter(String, Comparison),
+    /// A parameter has this value.
+    Value(String, Scalar),
+}
+
+/// An item of `check`.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// The name, where the item names a number instead of claiming something.
+    pub name: Option<String>,
+    /// The expression.
+    pub expr: Template,
+}
+
+/// A `table` step.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Names the CSV.
+    pub id: String,
+    /// What stands above it.
+    pub title: Option<String>,
+    /// Measures, all their arms, in order; or single arms.
+    pub of: Vec<Subject>,
+    /// Columns after the name.
+    pub columns: Vec<Column>,
+}
+
+/// A measure or one of its arms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The measure's id.
+    pub measure: String,
+    /// One arm alone.
+    pub arm: Option<String>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Column {
+    /// The node that the planner chose, as EXPLAIN prints it.
+    Plan,
+    /// A metric.
+    Metric(Metric),
+}
+
+/// Where the tables come from.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// The file's name without its ending; the notebook's name for an inline one.
+    pub name: String,
+    /// The file that defines it and where the notebook names it; the notebook itself for an inline one.
+    pub path: PathBuf,
+    /// The text of that file.
+    pub source: Source,
+    /// Parameters in force: the file's defaults, then `with`.
+    pub params: Values,
+    /// Statements that build it, templates over its parameters.
+    pub sql: Vec<Template>,
+    /// Queries that must return true.
+    pub verify: Vec<Template>,
+}
