@@ -14,5 +14,6 @@
 
 pub mod metric;
 pub mod notebook;
+pub mod number;
 pub mod plan;
 pub mod session;

@@ -1,0 +1,107 @@
+//! Numbers as people read them: thousands separators, three significant digits, units.
+
+use crate::metric::{Metric, Unit};
+
+/// What stands in prose where nothing was measured.
+pub const NOT_MEASURED: &str = "not measured";
+
+/// A count with thousands separators: `41,667`. A count that is no integer keeps two decimals.
+#[must_use]
+pub fn count(value: f64) -> String {
+    if value.fract() == 0.0 { grouped(value, 0) } else { grouped(value, 2) }
+}
+
+/// A time in milliseconds with three significant digits and the unit that suits it: `0.216 ms`, `882 ms`, `12.4 s`.
+#[must_use]
+pub fn milliseconds(value: f64) -> String {
+    if value.abs() >= 9_999.5 { format!("{} s", significant(value / 1e3)) } else { format!("{} ms", significant(value)) }
+}
+
+/// Three significant digits, thousands separated: `0.0123`, `4.08`, `1,230`.
+#[must_use]
+pub fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return count(value);
+    }
+    // Rounding first decides how many digits stand before the point: 9.996 is 10.0, not 10.00.
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    let magnitude = rounded.abs().log10().floor();
+    let decimals = (2.0 - magnitude).clamp(0.0, 12.0) as usize;
+    if magnitude > 2.0 { grouped(value.round(), 0) } else { grouped(value, decimals) }
+}
+
+/// A share as a percentage with three significant digits: `12.5%`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{}%", significant(share * 100.0))
+}
+
+/// Bytes in the binary unit that suits them: `616 MB` as PostgreSQL's own pg_size_pretty counts them.
+#[must_use]
+pub fn bytes(value: f64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
+    let mut value = value;
+    let mut unit = 0;
+    while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{} bytes", count(value)) } else { format!("{} {}", significant(value), UNITS[unit]) }
+}
+
+/// The value of a metric, in its unit where the unit is not plain.
+#[must_use]
+pub fn metric(metric: Metric, value: f64) -> String {
+    match metric.unit() {
+        Unit::Milliseconds => milliseconds(value),
+        Unit::Count | Unit::Blocks => count(value),
+        Unit::Kilobytes => format!("{} kB", count(value)),
+        Unit::Bytes => bytes(value),
+        Unit::Cost => grouped(value, 2),
+        Unit::Ratio => significant(value),
+    }
+}
+
+fn grouped(value: f64, decimals: usize) -> String {
+    let plain = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), ""), |(whole, fraction)| (whole, fraction));
+    let mut out = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    if value < 0.0 && out.chars().any(|c| c.is_ascii_digit() && c != '0') { format!("-{out}") } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped() {
+        let got = [0.0, 8.0, 999.0, 1000.0, 41_667.0, 5_000_000.0, -1234.0, 66_666.67].map(count);
+        assert_eq!(got, ["0", "8", "999", "1,000", "41,667", "5,000,000", "-1,234", "66,666.67"]);
+    }
+
+    #[test]
+    fn three_digits_are_kept() {
+        let got = [0.0, 0.012_34, 0.216, 1.755, 9.996, 20.24, 134.03, 881.9, 1528.6, 999.6].map(significant);
+        assert_eq!(got, ["0", "0.0123", "0.216", "1.75", "10.0", "20.2", "134", "882", "1,529", "1,000"]);
+    }
+
+    #[test]
+    fn units_suit_the_size() {
+        assert_eq!(milliseconds(881.94), "882 ms");
+        assert_eq!(milliseconds(12_345.0), "12.3 s");
+        assert_eq!(bytes(512.0), "512 bytes");
+        assert_eq!(bytes(341_336_064.0), "326 MB");
+        assert_eq!(percent(0.125), "12.5%");
+        assert_eq!(metric(Metric::SortSpace, 2048.0), "2,048 kB");
+    }
+}
