@@ -12,8 +12,10 @@
 //! `run` and `render` never meet. `run` emits [`recording`] events; `verdict` and `render` start from a
 //! recording on disk, so nothing can stand in a report that no server produced.
 
+pub mod commands;
 pub mod metric;
 pub mod notebook;
 pub mod number;
 pub mod plan;
+pub mod server;
 pub mod session;

@@ -1,0 +1,3 @@
+//! The verbs of the program, one file each.
+
+pub mod server;

@@ -1,0 +1,94 @@
+//! `planbook server …`: the servers that Planbook started on this machine.
+
+use std::io::Write;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::server::{self, Entry, ServerError};
+
+/// See and remove the servers that Planbook started.
+#[derive(Debug, Args)]
+pub struct ServerArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List the servers that Planbook started and that are still there
+    Ls {
+        /// How to print them
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// End and remove the servers of runs that were killed, and nothing else
+    Prune {
+        /// How to print what was removed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Human,
+    /// For machines
+    Json,
+}
+
+/// Runs the verb; the program's exit code.
+///
+/// # Errors
+/// When Planbook's notes cannot be read, or a server cannot be removed.
+pub fn run(args: &ServerArgs) -> Result<u8, ServerError> {
+    match args.verb {
+        Verb::Ls { format } => show(&server::list()?, format, "no server of Planbook's is there"),
+        Verb::Prune { format } => show(&server::prune()?, format, "nothing was left behind"),
+    }
+    Ok(0)
+}
+
+/// Entries go to stdout; that there are none is talk.
+fn show(entries: &[Entry], format: Format, none: &str) {
+    let text = match format {
+        Format::Json => format!("{}\n", Value::from_iter(entries.iter().map(as_json))),
+        Format::Human => entries.iter().map(|entry| format!("{}\n", line(entry))).collect(),
+    };
+    // A reader that went away (`| head`) is no error of ours.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    if entries.is_empty() && format == Format::Human {
+        let _ = writeln!(std::io::stderr(), "{none}");
+    }
+}
+
+fn line(entry: &Entry) -> String {
+    let owner = if entry.owner_lives { "in use by" } else { "left behind by" };
+    format!(
+        "{}  {}  PostgreSQL {}  started {}  {owner} process {}  {} running",
+        entry.id,
+        entry.kind,
+        entry.version,
+        entry.started,
+        entry.owner,
+        counted(entry.processes, "process", "processes"),
+    )
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn as_json(entry: &Entry) -> Value {
+    json!({
+        "id": entry.id,
+        "kind": entry.kind.to_string(),
+        "version": entry.version,
+        "started": entry.started,
+        "owner": entry.owner,
+        "owner_lives": entry.owner_lives,
+        "processes": entry.processes,
+    })
+}

@@ -1,0 +1,60 @@
+//! What a server is, read back from the running server itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Kind;
+use super::machine::Machine;
+use super::probe::Facts;
+
+/// Everything about a server that explains what was measured on it; no password, and no path of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// How the server came to be.
+    pub kind: Kind,
+    /// As the server prints it, such as `15.18 (Debian 15.18-0+deb12u1)`.
+    pub version: String,
+    /// Such as 150018.
+    pub version_num: u32,
+    /// In bytes: the unit of every count of blocks.
+    pub block_size: u32,
+    /// Whether pages carry checksums.
+    pub data_checksums: bool,
+    /// The encoding of databases.
+    pub encoding: String,
+    /// How text is sorted.
+    pub collate: String,
+    /// How characters are classified.
+    pub ctype: String,
+    /// The server flags that compose.yaml and the notebook ask for.
+    pub settings_asked: BTreeMap<String, String>,
+    /// Every setting in force that is not the built-in default, as SHOW prints it.
+    pub settings_in_force: BTreeMap<String, String>,
+    /// The machine.
+    pub machine: Machine,
+}
+
+impl Identity {
+    pub(super) fn new(kind: Kind, facts: Facts, asked: BTreeMap<String, String>) -> Self {
+        Self {
+            kind,
+            version: facts.version,
+            version_num: facts.version_num,
+            block_size: facts.block_size,
+            data_checksums: facts.data_checksums,
+            encoding: facts.encoding,
+            collate: facts.collate,
+            ctype: facts.ctype,
+            settings_asked: asked,
+            settings_in_force: facts.in_force,
+            machine: Machine::here(),
+        }
+    }
+
+    /// The major version, such as 15.
+    #[must_use]
+    pub fn major(&self) -> u32 {
+        self.version_num / 10_000
+    }
+}

@@ -1,0 +1,289 @@
+//! A throwaway cluster from PostgreSQL binaries on this machine: made, run and removed by Planbook.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::account::Account;
+use super::binaries::Binaries;
+use super::log;
+use super::places::{PORT, Places};
+use super::process::{self, TICK};
+use super::registry::{Claim, Note, Registry};
+use super::{Needs, ServerError, compose, machine, probe};
+use crate::session::{Endpoint, Host};
+
+/// The role that owns the cluster.
+const OWNER: &str = "postgres";
+
+/// How long initdb may take: about two seconds on a quiet machine.
+const INITDB_PATIENCE: Duration = Duration::from_secs(180);
+
+/// How long the server may take to answer: about 0.2 s on a quiet machine.
+const START_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Settings that are Planbook's own on a local server: no TCP, and a directory of its own for the socket.
+const PRIVATE: [&str; 4] = ["listen_addresses", "unix_socket_directories", "port", "data_directory"];
+
+/// A running cluster. Dropping it ends the server and removes every trace.
+#[derive(Debug)]
+pub(super) struct Local {
+    pub endpoint: Endpoint,
+    pub binaries: Binaries,
+    /// The server flags asked for, save those of [`PRIVATE`].
+    pub asked: BTreeMap<String, String>,
+    account: Option<Account>,
+    places: Places,
+    claim: Option<Claim>,
+    child: Option<Child>,
+}
+
+impl Local {
+    /// Makes a cluster, starts it, and waits until it answers.
+    pub fn start(
+        bindir: Option<&Path>,
+        needs: &Needs,
+        talk: &mut dyn FnMut(&str),
+    ) -> Result<Self, ServerError> {
+        let account = Account::to_drop_to()?;
+        let binaries = Binaries::find(bindir, account.as_ref())?;
+        let asked = settings(needs)?;
+        warn_of_memory(&asked, talk);
+        let registry = Registry::open()?;
+        let mut claim = registry.claim(Note::new(&binaries.version))?;
+        let places = match Places::make(&mut claim, account.as_ref()) {
+            Ok(places) => places,
+            Err(problem) => {
+                remove_directories(&claim.note.directories)?;
+                claim.settle()?;
+                return Err(problem);
+            }
+        };
+        let endpoint = Endpoint {
+            host: Host::Socket(places.socket.clone()),
+            port: PORT,
+            user: OWNER.into(),
+            password: None,
+        };
+        let claim = Some(claim);
+        // From here on, whatever fails, Drop ends and removes what there is.
+        let mut local = Self { endpoint, binaries, asked, account, places, claim, child: None };
+        local.initdb(needs)?;
+        local.launch()?;
+        local.wait_until_ready(needs)?;
+        Ok(local)
+    }
+
+    /// The end of the server's log, without this machine's paths.
+    pub fn log_tail(&self) -> String {
+        log::tail(&self.places.log, &self.places.run)
+    }
+
+    /// Whether the server still runs; if not, why.
+    pub fn check_alive(&mut self) -> Result<(), ServerError> {
+        match self.ended()? {
+            None => Ok(()),
+            Some(status) => Err(self.explain(status, false)),
+        }
+    }
+
+    /// Ends the server and removes its directories.
+    pub fn stop(mut self) -> Result<(), ServerError> {
+        self.clear()
+    }
+
+    fn initdb(&self, needs: &Needs) -> Result<(), ServerError> {
+        // The C library of some systems has no C.UTF-8; initdb then says so at once and leaves nothing.
+        let mut status = self.initdb_with("C.UTF-8", needs)?;
+        if !status.success() && self.log_tail().contains("invalid locale name") {
+            status = self.initdb_with("C", needs)?;
+        }
+        if status.success() {
+            // The log is the server's from here on.
+            let emptied = File::create(&self.places.log).map(drop);
+            return emptied.map_err(|source| ServerError::from_io("empty", &self.places.log, source));
+        }
+        let log = self.log_tail();
+        Err(match log::out_of(&log) {
+            Some(log::Resource::Disk) => {
+                ServerError::NoSpace { action: "making the cluster", path: self.places.run.clone(), log }
+            }
+            _ => ServerError::Initdb { status: describe(status), log },
+        })
+    }
+
+    fn initdb_with(&self, locale: &str, needs: &Needs) -> Result<ExitStatus, ServerError> {
+        let mut command = self.command("initdb")?;
+        // Only this server's account can enter the socket's directory, so `trust` trusts nobody else. A cluster that
+        // is thrown away needs no fsync while it is made.
+        command.arg("-D").arg(&self.places.data);
+        command.args(["--username", OWNER, "--auth=trust", "--no-sync", "--encoding=UTF8"]);
+        command.arg(format!("--locale={locale}"));
+        let mut child = spawn(&mut command, &self.binaries.dir.join("initdb"))?;
+        let until = Instant::now() + INITDB_PATIENCE;
+        loop {
+            if let Some(status) = wait(&mut child)? {
+                return Ok(status);
+            }
+            if needs.interrupted() || Instant::now() > until {
+                // Ends initdb's own child with it.
+                process::end_all_in(&self.places.run)?;
+                wait(&mut child)?;
+                let timed_out = ServerError::Initdb {
+                    status: format!("no end after {} s", INITDB_PATIENCE.as_secs()),
+                    log: self.log_tail(),
+                };
+                return Err(if needs.interrupted() { ServerError::Interrupted } else { timed_out });
+            }
+            sleep(TICK);
+        }
+    }
+
+    fn launch(&mut self) -> Result<(), ServerError> {
+        let mut command = self.command("postgres")?;
+        command.arg("-D").arg(&self.places.data);
+        command.arg("-k").arg(&self.places.socket);
+        command.args(["-c", "listen_addresses="]).arg("-c").arg(format!("port={PORT}"));
+        for (name, value) in &self.asked {
+            command.arg("-c").arg(format!("{name}={value}"));
+        }
+        self.child = Some(spawn(&mut command, &self.binaries.dir.join("postgres"))?);
+        Ok(())
+    }
+
+    fn wait_until_ready(&mut self, needs: &Needs) -> Result<(), ServerError> {
+        let until = Instant::now() + START_PATIENCE;
+        loop {
+            if let Some(status) = self.ended()? {
+                return Err(self.explain(status, true));
+            }
+            let problem = match probe::answers(&self.endpoint) {
+                Ok(()) => return Ok(()),
+                Err(problem) => problem,
+            };
+            if needs.interrupted() {
+                return Err(ServerError::Interrupted);
+            }
+            if Instant::now() > until {
+                return Err(ServerError::NotReady {
+                    seconds: START_PATIENCE.as_secs(),
+                    problem,
+                    log: self.log_tail(),
+                });
+            }
+            sleep(TICK);
+        }
+    }
+
+    /// A command of the server's, as the server's account, away from the terminal and from the user's own settings.
+    fn command(&self, name: &str) -> Result<Command, ServerError> {
+        let log = OpenOptions::new().append(true).open(&self.places.log);
+        let log = log.map_err(|source| ServerError::from_io("write to", &self.places.log, source))?;
+        let again: File =
+            log.try_clone().map_err(|source| ServerError::from_io("write to", &self.places.log, source))?;
+        let mut command = Command::new(self.binaries.dir.join(name));
+        // In a group of its own, so that the terminal's Ctrl-C reaches Planbook alone, which then ends the server.
+        command.process_group(0).current_dir(&self.places.run).stdin(Stdio::null()).stdout(log).stderr(again);
+        for (variable, _) in std::env::vars_os() {
+            if variable.to_string_lossy().starts_with("PG") {
+                command.env_remove(variable);
+            }
+        }
+        command.env("LC_ALL", "C").env("TZ", "UTC");
+        if let Some(account) = &self.account {
+            account.apply(&mut command);
+        }
+        Ok(command)
+    }
+
+    fn ended(&mut self) -> Result<Option<ExitStatus>, ServerError> {
+        self.child.as_mut().map_or(Ok(None), wait)
+    }
+
+    fn explain(&self, status: ExitStatus, starting: bool) -> ServerError {
+        let (status, log) = (describe(status), self.log_tail());
+        match log::out_of(&log) {
+            Some(log::Resource::Memory) => {
+                let shared_buffers = self.asked.get("shared_buffers").cloned().unwrap_or_default();
+                ServerError::NoMemory { shared_buffers, log }
+            }
+            Some(log::Resource::Disk) => {
+                ServerError::NoSpace { action: "running the server", path: self.places.run.clone(), log }
+            }
+            None if starting => ServerError::DiedAtStart { status, log },
+            None => ServerError::Died { status, log },
+        }
+    }
+
+    fn clear(&mut self) -> Result<(), ServerError> {
+        if let Some(mut child) = self.child.take() {
+            let pid = child.id();
+            process::end(pid, || !matches!(child.try_wait(), Ok(None)))?;
+        }
+        let Some(claim) = self.claim.take() else { return Ok(()) };
+        // The postmaster's children end with it, save where it was killed.
+        process::end_all_in(&self.places.run)?;
+        remove_directories(&claim.note.directories)?;
+        claim.settle()
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        // What cannot be removed stays noted, for `server prune` to find and to complain about.
+        let _ = self.clear();
+    }
+}
+
+/// The flags of compose.yaml with the notebook's over them.
+fn settings(needs: &Needs) -> Result<BTreeMap<String, String>, ServerError> {
+    let mut settings = compose::shipped_flags()?;
+    settings.extend(needs.settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+    settings.retain(|name, _| !PRIVATE.contains(&name.as_str()));
+    Ok(settings)
+}
+
+/// Says so when the shared memory alone would take more than half of what the machine has free.
+fn warn_of_memory(settings: &BTreeMap<String, String>, talk: &mut dyn FnMut(&str)) {
+    let asked = settings.get("shared_buffers").and_then(|size| machine::bytes_of_setting(size));
+    if let (Some(asked), Some(free)) = (asked, machine::available_memory())
+        && asked > free / 2
+    {
+        let share = 100 * asked / free.max(1);
+        talk(&format!("shared_buffers takes {share}% of the memory that is free here; reads may be slow"));
+    }
+}
+
+fn spawn(command: &mut Command, binary: &Path) -> Result<Child, ServerError> {
+    command.spawn().map_err(|source| ServerError::from_io("run", binary, source))
+}
+
+fn wait(child: &mut Child) -> Result<Option<ExitStatus>, ServerError> {
+    child.try_wait().map_err(|source| ServerError::from_io("wait for", Path::new("the server"), source))
+}
+
+/// `exit status: 1` or `signal: 9 (SIGKILL)`.
+fn describe(status: ExitStatus) -> String {
+    status.to_string()
+}
+
+/// Removes directories of a server; those that are gone are no error. Only names that Planbook gives are touched.
+pub(super) fn remove_directories(dirs: &[PathBuf]) -> Result<(), ServerError> {
+    for dir in dirs {
+        let ours = dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with("planbook-"));
+        if !ours || std::fs::symlink_metadata(dir).is_ok_and(|meta| !meta.is_dir()) {
+            continue;
+        }
+        match std::fs::remove_dir_all(dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(ServerError::from_io("remove", dir, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

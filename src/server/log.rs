@@ -1,0 +1,77 @@
+//! Reads the end of a server's log.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// How much of a log is worth reading, in bytes and in lines.
+const BYTES: u64 = 8192;
+const LINES: usize = 12;
+
+/// What a server ran out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resource {
+    Disk,
+    Memory,
+}
+
+/// The last lines of a log, `private` (a directory of this machine) shown as `…`. Empty when there is none.
+pub(super) fn tail(path: &Path, private: &Path) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
+        let mut bytes = Vec::new();
+        file.take(BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let text = read().unwrap_or_default();
+    last_lines(&String::from_utf8_lossy(&text), private)
+}
+
+/// The last lines of a log that is already text.
+pub(super) fn last_lines(text: &str, private: &Path) -> String {
+    let text = text.replace(&private.display().to_string(), "…");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+/// What the last lines say the server ran out of.
+pub(super) fn out_of(tail: &str) -> Option<Resource> {
+    let fatal = |line: &&str| line.contains("FATAL") || line.contains("PANIC") || line.contains("initdb:");
+    let line = tail.lines().rev().find(fatal)?;
+    if line.contains("No space left on device") && !line.contains("shared memory") {
+        Some(Resource::Disk)
+    } else if line.contains("Cannot allocate memory") || line.contains("shared memory") {
+        Some(Resource::Memory)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_is_the_last_lines_without_the_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let lines: String =
+            (0..3000).map(|n| format!("line {n} in {}/data\n", dir.path().display())).collect();
+        std::fs::write(&path, lines).unwrap();
+        let tail = tail(&path, dir.path());
+        assert_eq!(tail.lines().count(), LINES);
+        assert!(tail.ends_with("line 2999 in …/data"), "{tail}");
+    }
+
+    #[test]
+    fn tells_a_full_disk_from_too_little_memory() {
+        let disk = "initdb: error: could not write file \"x\": No space left on device";
+        assert_eq!(out_of(disk), Some(Resource::Disk));
+        let memory = "FATAL:  could not map anonymous shared memory: Cannot allocate memory\nHINT:  reduce";
+        assert_eq!(out_of(memory), Some(Resource::Memory));
+        assert_eq!(out_of("FATAL:  unrecognized configuration parameter \"x\""), None);
+        assert_eq!(out_of(""), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! Which server a run shall use, as `--server` takes it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::ServerError;
+
+/// The value of `--server`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Spec {
+    /// The first way that works, said in one line.
+    #[default]
+    Auto,
+    /// A throwaway cluster from PostgreSQL binaries on this machine.
+    Local {
+        /// The directory that holds `postgres` and `initdb`; searched for when absent.
+        bindir: Option<PathBuf>,
+    },
+}
+
+impl FromStr for Spec {
+    type Err = ServerError;
+
+    fn from_str(text: &str) -> Result<Self, ServerError> {
+        let (word, rest) = match text.split_once(':') {
+            Some((word, rest)) => (word, Some(rest)),
+            None => (text, None),
+        };
+        match (word, rest) {
+            ("auto", None) => Ok(Self::Auto),
+            ("local", None) => Ok(Self::Local { bindir: None }),
+            ("local", Some(dir)) if !dir.is_empty() => Ok(Self::Local { bindir: Some(dir.into()) }),
+            _ => Err(ServerError::UnknownSpec { given: text.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Local { bindir: None } => f.write_str("local"),
+            Self::Local { bindir: Some(dir) } => write!(f, "local:{}", dir.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_prints() {
+        for text in ["auto", "local", "local:/opt/pg/bin"] {
+            assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn refuses_the_rest_and_names_what_it_takes() {
+        for text in ["", "locale", "local:", "auto:x"] {
+            let error = text.parse::<Spec>().unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.next().contains("local:BINDIR"), "{}", error.next());
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The integration tests, one binary.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
+
+mod server_local;
