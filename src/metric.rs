@@ -30,6 +30,10 @@ pub enum Unit {
     Ratio,
 }
 
+mod compute;
+
+pub use compute::of_plan;
+
 macro_rules! metrics {
     ($($variant:ident $name:literal $nature:ident $unit:ident $doc:literal;)*) => {
         /// One number of a measure, by the name that notebooks, CSV headers and JSON use.
@@ -76,6 +80,7 @@ metrics! {
     ExactBlocks "exact_blocks" Counter Blocks "heap blocks of bitmap scans whose rows were known exactly";
     LossyBlocks "lossy_blocks" Counter Blocks "heap blocks of bitmap scans that had to be rechecked whole";
     RowsRemoved "rows_removed" Counter Count "rows read and thrown away by filters, join filters and rechecks, over all loops";
+    QError "q_error" Counter Ratio "the worst misestimate of rows in the tree, as a factor; see docs/method.md";
     WorkersPlanned "workers_planned" Counter Count "parallel workers that the planner asked for";
     WorkersLaunched "workers_launched" Counter Count "parallel workers that came";
     SortSpace "sort_space" Counter Kilobytes "memory or disk that sorts used";

@@ -76,8 +76,10 @@ impl FromStr for Comparison {
     }
 }
 
+type Make = fn(f64) -> Comparison;
+
 /// Longer operators first, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, fn(f64) -> Comparison); 7] = [
+const OPERATORS: [(&str, Make); 7] = [
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
     ("!=", Comparison::NotEqual),
