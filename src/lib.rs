@@ -3,7 +3,7 @@
 //! Modules import one way along this line; each may use what stands to its left:
 //!
 //! ```text
-//! plan · metric · stats · template
+//! plan · metric · stats · sql · template
 //! → notebook → session → server → dataset → recording → run
 //!                                           recording → analysis → verdict → render
 //! → commands
@@ -19,3 +19,5 @@ pub mod number;
 pub mod plan;
 pub mod server;
 pub mod session;
+pub mod sql;
+pub mod stats;
