@@ -10,5 +10,5 @@ mod schedule;
 pub use bootstrap::{
     Decision, Interval, MIN_TURNS, Measured, RESAMPLES, decide, enough_turns, interval, resample,
 };
-pub use quantile::{Summary, mad, mean, median, quantile, stddev};
+pub use quantile::{Summary, drift, mad, mean, median, quantile, stddev};
 pub use schedule::schedule;

@@ -47,6 +47,15 @@ pub fn mad(sorted: &[f64]) -> f64 {
     median(&deviations)
 }
 
+/// The drift that a fixed query saw: the slowest of its timings over the fastest, 1 or more. 1 where there
+/// are none.
+#[must_use]
+pub fn drift(beats: &[f64]) -> f64 {
+    let slowest = beats.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let fastest = beats.iter().copied().fold(f64::INFINITY, f64::min);
+    if slowest >= fastest && fastest > 0.0 { slowest / fastest } else { 1.0 }
+}
+
 /// What the samples of one arm come to, in their own unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
@@ -113,6 +122,13 @@ mod tests {
         assert_eq!(stddev(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), (32.0_f64 / 7.0).sqrt());
         assert_eq!(mad(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]), 1.0);
         assert!(stddev(&[1.0]).is_nan() && mean(&[]).is_nan());
+    }
+
+    #[test]
+    fn drift_is_the_largest_ratio() {
+        assert_eq!(drift(&[2.0, 3.0, 1.5]), 2.0);
+        assert_eq!(drift(&[2.0]), 1.0);
+        assert_eq!(drift(&[]), 1.0);
     }
 
     #[test]

@@ -1,0 +1,94 @@
+//! Logging in: the start-up message, the password exchange, what the server says until it is ready.
+
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
+use postgres_protocol::message::frontend;
+
+use super::wire::Wire;
+use super::{Endpoint, SessionError, SqlError};
+
+/// Logs in; gives the process id of the server's side and the key that cancels its work.
+pub(super) fn log_in(
+    wire: &mut Wire,
+    endpoint: &Endpoint,
+    database: &str,
+) -> Result<(i32, i32), SessionError> {
+    let parameters = [
+        ("client_encoding", "UTF8"),
+        ("user", &endpoint.user),
+        ("database", database),
+        ("application_name", "planbook"),
+    ];
+    wire.encode(|out| frontend::startup_message(parameters, out))?;
+    wire.flush()?;
+    let mut backend = (0, 0);
+    loop {
+        match wire.next()? {
+            Message::AuthenticationCleartextPassword => send_password(wire, password(endpoint)?)?,
+            Message::AuthenticationMd5Password(body) => {
+                let hash = md5_hash(endpoint.user.as_bytes(), password(endpoint)?, body.salt());
+                send_password(wire, hash.as_bytes())?;
+            }
+            Message::AuthenticationSasl(body) => scram(wire, &body, password(endpoint)?)?,
+            Message::AuthenticationOk | Message::ParameterStatus(_) | Message::NoticeResponse(_) => {}
+            Message::BackendKeyData(body) => backend = (body.process_id(), body.secret_key()),
+            Message::ReadyForQuery(_) => return Ok(backend),
+            Message::ErrorResponse(body) => {
+                return Err(SessionError::Refused(Box::new(SqlError::read(&mut body.fields(), ""))));
+            }
+            _ => return Err(refused("it asks for a way to log in that planbook does not know")),
+        }
+    }
+}
+
+fn refused(why: &str) -> SessionError {
+    SessionError::Refused(Box::new(SqlError { message: why.to_owned(), ..SqlError::default() }))
+}
+
+fn password(endpoint: &Endpoint) -> Result<&[u8], SessionError> {
+    let password = endpoint.password.as_ref();
+    password
+        .map(|password| password.reveal().as_bytes())
+        .ok_or_else(|| refused("it asks for a password and none was given"))
+}
+
+fn send_password(wire: &mut Wire, password: &[u8]) -> Result<(), SessionError> {
+    wire.encode(|out| frontend::password_message(password, out))?;
+    wire.flush()
+}
+
+/// SCRAM-SHA-256 (RFC 5802, 7677), without channel binding since there is no TLS. It proves the server too.
+fn scram(wire: &mut Wire, offer: &AuthenticationSaslBody, password: &[u8]) -> Result<(), SessionError> {
+    let known = offer.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).map_err(SessionError::garbled)?;
+    if !known {
+        return Err(refused("it offers no SCRAM-SHA-256"));
+    }
+    let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
+    wire.encode(|out| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out))?;
+    wire.flush()?;
+    match wire.next()? {
+        Message::AuthenticationSaslContinue(body) => {
+            scram.update(body.data()).map_err(|error| refused(&error.to_string()))?;
+        }
+        other => return Err(unexpected(other)),
+    }
+    wire.encode(|out| frontend::sasl_response(scram.message(), out))?;
+    wire.flush()?;
+    match wire.next()? {
+        Message::AuthenticationSaslFinal(body) => {
+            scram.finish(body.data()).map_err(|error| refused(&error.to_string()))
+        }
+        other => Err(unexpected(other)),
+    }
+}
+
+fn unexpected(message: Message) -> SessionError {
+    match message {
+        Message::ErrorResponse(body) => {
+            SessionError::Refused(Box::new(SqlError::read(&mut body.fields(), "")))
+        }
+        _ => refused("it broke off the password exchange"),
+    }
+}
