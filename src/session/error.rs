@@ -106,6 +106,9 @@ pub enum SessionError {
         /// How many there are.
         count: usize,
     },
+    /// A COPY that waits for rows of the client.
+    #[error("COPY FROM STDIN waits for rows that nothing sends here: INSERT them, or COPY from a file")]
+    NoCopyData,
     /// One value was expected.
     #[error("one row of one column is expected and {rows} rows of {columns} columns came")]
     NotScalar {

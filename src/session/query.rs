@@ -106,10 +106,11 @@ impl Session {
         failure: &mut Option<SessionError>,
     ) -> Result<(), SessionError> {
         match message {
-            Message::ErrorResponse(body) => {
+            Message::ErrorResponse(body) if failure.is_none() => {
                 *failure = Some(SessionError::Sql(Box::new(SqlError::read(&mut body.fields(), sql))));
             }
             Message::CopyInResponse(_) => {
+                *failure = Some(SessionError::NoCopyData);
                 self.wire.encode(|out| frontend::copy_fail("no data follows a statement here", out))?;
                 self.wire.flush()?;
             }

@@ -3,3 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod server_local;
+mod session;
+mod support;
