@@ -2,4 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
+mod plan_fixtures;
+mod plan_same;
 mod server_local;
