@@ -3,52 +3,39 @@
 use std::collections::BTreeMap;
 
 use super::Metric;
-use crate::plan::{Node, Plan};
-
-/// PostgreSQL's block size in kilobytes, unless built otherwise.
-const BLOCK_KB: f64 = 8.0;
+use crate::plan::Plan;
 
 /// Every metric that the plan reports. What is absent stays absent.
 #[must_use]
 pub fn of_plan(plan: &Plan) -> BTreeMap<Metric, f64> {
-    let root = &plan.root;
-    let sum = |name: &str| plan.nodes().filter_map(|node| node.number(name)).reduce(|a, b| a + b);
-    let metrics = [
-        (Metric::Rows, root.rows()),
-        (Metric::PlanRows, root.plan_rows()),
-        (Metric::Cost, root.total_cost()),
-        (Metric::StartupCost, root.startup_cost()),
-        (Metric::Blocks, root.blocks()),
-        (Metric::Hit, root.sum(&["Shared Hit Blocks", "Local Hit Blocks"])),
-        (Metric::Read, root.sum(&["Shared Read Blocks", "Local Read Blocks"])),
-        (Metric::Dirtied, root.sum(&["Shared Dirtied Blocks", "Local Dirtied Blocks"])),
-        (Metric::Written, root.sum(&["Shared Written Blocks", "Local Written Blocks"])),
-        (Metric::TempRead, root.number("Temp Read Blocks")),
-        (Metric::TempWritten, root.number("Temp Written Blocks")),
-        (Metric::HeapFetches, sum("Heap Fetches")),
-        (Metric::IndexSearches, sum("Index Searches")),
-        (Metric::ExactBlocks, sum("Exact Heap Blocks")),
-        (Metric::LossyBlocks, sum("Lossy Heap Blocks")),
-        (Metric::RowsRemoved, plan.nodes().filter_map(Node::rows_removed).reduce(|a, b| a + b)),
-        (Metric::WorkersPlanned, sum("Workers Planned")),
-        (Metric::WorkersLaunched, sum("Workers Launched")),
-        (Metric::SortSpace, plan.nodes().filter_map(Node::sort_space).reduce(|a, b| a + b)),
-        (Metric::HashBatches, plan.nodes().filter_map(Node::hash_batches).reduce(f64::max)),
-        (Metric::Spilled, spilled(plan)),
-        (Metric::WalRecords, root.number("WAL Records")),
-        (Metric::WalBytes, root.number("WAL Bytes")),
-        (Metric::WalFpi, root.number("WAL FPI")),
-        (Metric::PlanningBlocks, plan.planning_blocks()),
-        (Metric::Planning, plan.planning_time()),
-        (Metric::Execution, plan.execution_time()),
-    ];
-    metrics.into_iter().filter_map(|(metric, value)| Some((metric, value?))).collect()
+    let value = |metric: &Metric| Some((*metric, of_metric(plan, *metric)?));
+    Metric::ALL.iter().filter_map(value).collect()
 }
 
-/// Kilobytes on disk. A plan whose root wrote no temporary block spilled nothing, whatever its nodes.
-fn spilled(plan: &Plan) -> Option<f64> {
-    let nodes = plan.nodes().filter_map(|node| node.spilled_kilobytes(BLOCK_KB)).reduce(|a, b| a + b);
-    nodes.or_else(|| plan.root.number("Temp Written Blocks").filter(|blocks| *blocks == 0.0))
+fn of_metric(plan: &Plan, metric: Metric) -> Option<f64> {
+    let name = metric.name();
+    let nodes = || plan.nodes().filter_map(|node| node.measure(name));
+    match metric {
+        Metric::HeapFetches
+        | Metric::IndexSearches
+        | Metric::ExactBlocks
+        | Metric::LossyBlocks
+        | Metric::RowsRemoved
+        | Metric::WorkersPlanned
+        | Metric::WorkersLaunched
+        | Metric::SortSpace => nodes().reduce(|a, b| a + b),
+        Metric::HashBatches => nodes().reduce(f64::max),
+        // A root that wrote no temporary block proves that nothing below it spilled, whatever its nodes are.
+        Metric::Spilled => {
+            let none = || plan.root.measure("temp_written").filter(|blocks| *blocks == 0.0);
+            nodes().reduce(|a, b| a + b).or_else(none)
+        }
+        Metric::QError => plan.q_error(),
+        Metric::PlanningBlocks => plan.planning_blocks(),
+        Metric::Planning => plan.planning_time(),
+        Metric::Execution => plan.execution_time(),
+        _ => plan.root.measure(name),
+    }
 }
 
 #[cfg(test)]
@@ -88,7 +75,7 @@ mod tests {
                 {"Node Type": "Hash", "Hash Batches": 4, "Temp Written Blocks": 9, "Plans": [
                     {"Node Type": "Seq Scan", "Temp Written Blocks": 2}]}]}]}"#,
         );
-        assert_eq!(found.get(&Metric::Spilled), Some(&(150.0 + 8.0 + 9.0 * BLOCK_KB)));
+        assert_eq!(found.get(&Metric::Spilled), Some(&(150.0 + 8.0 + 9.0 * 8.0)));
         assert_eq!(found.get(&Metric::SortSpace), Some(&150.0));
         assert_eq!(found.get(&Metric::HashBatches), Some(&4.0));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Node, PlanError, Properties, Shape, json, print, summary};
+use super::{Node, PlanError, Properties, Shape, json, print, text};
 
 /// One plan as the server reported it.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,14 @@ impl Plan {
     /// Where the value holds no plan or several, or nests too deep.
     pub fn from_value(value: Value) -> Result<Self, PlanError> {
         single(json::read_value(value)?)
+    }
+
+    /// Reads EXPLAIN's text, as the server sent it.
+    ///
+    /// # Errors
+    /// Where a line makes no sense; the error names it.
+    pub fn from_text(text: &str) -> Result<Self, PlanError> {
+        text::read(text)
     }
 
     /// The statement, where `auto_explain` told it.
@@ -81,9 +89,9 @@ impl Plan {
     ///
     /// # Errors
     /// Where the text does not end as EXPLAIN ANALYZE's text ends.
-    pub fn adopt_summary(&mut self, text: &str) -> Result<(), PlanError> {
+    pub fn adopt_summary(&mut self, explained: &str) -> Result<(), PlanError> {
         let buffers = self.root.blocks().is_some();
-        for (name, value) in summary::adopted(text, buffers)? {
+        for (name, value) in text::adopted(explained, buffers)? {
             self.top.set(name, value);
         }
         Ok(())

@@ -2,28 +2,37 @@
 //!
 //! A leaf: knows nothing of servers, notebooks or recordings.
 
+mod at;
 mod comparison;
 mod document;
 mod error;
+mod estimate;
+mod exclusive;
 mod json;
 mod key;
 mod label;
+mod measure;
 mod node;
 mod pattern;
 mod print;
 mod properties;
 mod shape;
+mod skeleton;
 mod space;
-mod summary;
+mod text;
 mod title;
 
 #[cfg(test)]
 mod fixture_tests;
 
+pub use at::{At, AtError, AtOutcome};
 pub use comparison::{Comparison, ComparisonError};
 pub use document::Plan;
 pub use error::{MAX_BYTES, MAX_DEPTH, PlanError};
+pub use estimate::Estimate;
+pub use exclusive::Own;
 pub use node::Node;
 pub use pattern::{Families, Pattern, PatternError};
 pub use properties::Properties;
 pub use shape::Shape;
+pub use skeleton::{Departure, Skeleton, SkeletonError};

@@ -5,32 +5,37 @@ use serde_json::Value;
 use super::{Node, title};
 
 /// Conditions and keys that EXPLAIN prints without ANALYZE and VERBOSE, in its order.
-const SHOWN: &[(&str, &str)] = &[
-    ("Disabled", "Disabled"),
-    ("Window", "Window"),
-    ("Index Cond", "Index Cond"),
-    ("Recheck Cond", "Recheck Cond"),
-    ("TID Cond", "TID Cond"),
-    ("Order By", "Order By"),
-    ("Hash Cond", "Hash Cond"),
-    ("Merge Cond", "Merge Cond"),
-    ("Join Filter", "Join Filter"),
-    ("Cache Key", "Cache Key"),
-    ("Cache Mode", "Cache Mode"),
-    ("Sort Key", "Sort Key"),
-    ("Presorted Key", "Presorted Key"),
-    ("Group Key", "Group Key"),
-    ("One-Time Filter", "One-Time Filter"),
-    ("Filter", "Filter"),
-    ("Run Condition", "Run Condition"),
-    ("Workers Planned", "Workers Planned"),
-    ("Params Evaluated", "Params Evaluated"),
-    ("Single Copy", "Single Copy"),
-    ("Conflict Resolution", "Conflict Resolution"),
-    ("Conflict Arbiter Indexes", "Conflict Arbiter Indexes"),
-    ("Conflict Filter", "Conflict Filter"),
-    ("Subplans Removed", "Subplans Removed"),
+const SHOWN: &[&str] = &[
+    "Disabled",
+    "Window",
+    "Index Cond",
+    "Recheck Cond",
+    "TID Cond",
+    "Order By",
+    "Hash Cond",
+    "Merge Cond",
+    "Join Filter",
+    "Cache Key",
+    "Cache Mode",
+    "Sort Key",
+    "Presorted Key",
+    "Group Key",
+    "One-Time Filter",
+    "Filter",
+    "Run Condition",
+    "Workers Planned",
+    "Params Evaluated",
+    "Single Copy",
+    "Conflict Resolution",
+    "Conflict Arbiter Indexes",
+    "Conflict Filter",
+    "Subplans Removed",
 ];
+
+/// Whether EXPLAIN (COSTS OFF) prints the property.
+pub(super) fn is_shown(name: &str) -> bool {
+    SHOWN.contains(&name)
+}
 
 /// The node lines alone.
 pub(super) fn skeleton(root: &Node) -> String {
@@ -40,15 +45,16 @@ pub(super) fn skeleton(root: &Node) -> String {
 /// The tree with its conditions.
 pub(super) fn tree(root: &Node) -> String {
     lines(root, &|node| title::title(node, true), &|node, out| {
-        for (name, label) in SHOWN {
+        for name in SHOWN {
             if let Some(text) = node.property(name).and_then(shown) {
-                out.push(format!("{label}: {text}"));
+                out.push(format!("{name}: {text}"));
             }
         }
     })
 }
 
-fn shown(value: &Value) -> Option<String> {
+/// A condition or key as text prints it; none where text prints nothing.
+pub(super) fn shown(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Array(items) => Some(items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")),

@@ -54,6 +54,18 @@ impl Properties {
         self.0.is_empty()
     }
 
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.0.retain(|(key, _)| key != name);
+    }
+
+    pub(super) fn into_iter(self) -> impl Iterator<Item = (Cow<'static, str>, Value)> {
+        self.0.into_iter()
+    }
+
     /// Adds a property that is known not to be there yet.
     pub(super) fn push(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
         self.0.push((name.into(), value.into()));

@@ -68,6 +68,16 @@ fn elements(plan: &Plan) -> Vec<Element<'_>> {
     out
 }
 
+/// Whether the step names this very node.
+pub(super) fn is(step: &Step, node: &Node, families: &Families) -> bool {
+    step.matches(&Element { node, header: false, parent: None }, families)
+}
+
+/// Whether the step names the header above this node.
+pub(super) fn heads(step: &Step, node: &Node) -> bool {
+    step.matches(&Element { node, header: true, parent: None }, &Families::default())
+}
+
 impl Step {
     fn matches(&self, element: &Element, families: &Families) -> bool {
         match &self.node {

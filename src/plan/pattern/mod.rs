@@ -140,6 +140,51 @@ impl Pattern {
     }
 }
 
+/// One node of a skeleton: a pattern without `>`.
+#[derive(Debug, Clone)]
+pub(super) struct Single(Pattern);
+
+impl Single {
+    pub(super) fn read(text: &str) -> Result<Self, PatternError> {
+        let pattern: Pattern = text.parse()?;
+        match pattern.steps.len() {
+            1 => Ok(Self(pattern)),
+            _ => {
+                let message = "one node a line; what stands below it gets a line of its own".to_owned();
+                Err(PatternError { text: text.to_owned(), message })
+            }
+        }
+    }
+
+    /// Whether it is a sub-plan's header.
+    pub(super) fn is_header(&self) -> bool {
+        matches!(self.0.steps[0].node, NodeName::Header(..))
+    }
+
+    /// Whether it is the header above `node`.
+    pub(super) fn heads(&self, node: &Node) -> bool {
+        matching::heads(&self.0.steps[0], node)
+    }
+
+    pub(super) fn matches(&self, node: &Node, families: &Families) -> bool {
+        matching::is(&self.0.steps[0], node, families)
+    }
+
+    pub(super) fn relations(&self) -> Vec<&str> {
+        self.0.relations()
+    }
+
+    pub(super) fn indexes(&self) -> Vec<&str> {
+        self.0.indexes()
+    }
+}
+
+impl fmt::Display for Single {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl FromStr for Pattern {
     type Err = PatternError;
 

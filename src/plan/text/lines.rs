@@ -1,0 +1,106 @@
+//! The lines of a text, and those that belong together because a quote is open.
+
+use std::borrow::Cow;
+
+use super::lex;
+
+/// How far a quote is followed for its end; names and literals with more line breaks are not joined.
+const MOST_JOINED: usize = 400;
+
+/// One line, its indentation counted and taken off.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) indent: usize,
+    pub(super) content: &'a str,
+}
+
+/// A cursor over the lines of a text.
+pub(super) struct Lines<'a> {
+    rest: &'a str,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { rest: text, number: 0 }
+    }
+
+    /// The number of the line that was taken last.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The next line that is not blank.
+    pub(super) fn next_structural(&mut self) -> Option<Line<'a>> {
+        loop {
+            let raw = self.raw()?;
+            let content = raw.trim_start_matches(' ');
+            if !content.trim_end().is_empty() {
+                return Some(Line {
+                    number: self.number,
+                    indent: raw.len() - content.len(),
+                    content: content.trim_end(),
+                });
+            }
+        }
+    }
+
+    /// Whether an arrow follows, after at most the lines that a sub-plan's name may have.
+    pub(super) fn arrow_follows(&self) -> bool {
+        let mut ahead = Lines { rest: self.rest, number: 0 };
+        (0..MOST_NAME_LINES).any(|_| ahead.raw().is_some_and(|raw| raw.trim_start().starts_with("->  ")))
+    }
+
+    fn raw(&mut self) -> Option<&'a str> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        self.number += 1;
+        Some(line.strip_suffix('\r').unwrap_or(line))
+    }
+
+    /// `content` with the lines that follow while its quotes are open. Quotes that never close are left alone.
+    pub(super) fn joined<'c>(&mut self, content: &'c str) -> Cow<'c, str> {
+        let mut state = lex::Quote::None.after(content);
+        if state == lex::Quote::None {
+            return Cow::Borrowed(content);
+        }
+        let mut ahead = Lines { rest: self.rest, number: self.number };
+        let mut whole = content.to_owned();
+        for _ in 0..MOST_JOINED {
+            let Some(raw) = ahead.raw() else { break };
+            whole.push('\n');
+            whole.push_str(raw);
+            state = state.after(raw);
+            if state == lex::Quote::None {
+                *self = ahead;
+                whole.truncate(whole.trim_end().len());
+                return Cow::Owned(whole);
+            }
+        }
+        Cow::Borrowed(content)
+    }
+
+    /// A header with the lines of its name up to the arrow: a CTE's name is printed raw.
+    pub(super) fn joined_until_arrow(&mut self, content: &str) -> String {
+        let mut name = content.to_owned();
+        loop {
+            let mut ahead = Lines { rest: self.rest, number: self.number };
+            match ahead.raw() {
+                Some(raw) if !raw.trim_start().starts_with("->  ") => {
+                    name.push('\n');
+                    name.push_str(raw);
+                    *self = ahead;
+                }
+                _ => return name,
+            }
+        }
+    }
+}
+
+/// Lines that a sub-plan's name may have.
+const MOST_NAME_LINES: usize = 8;

@@ -1,0 +1,266 @@
+//! A node's line: words, index, relation, and the numbers in parentheses after them.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::lex::number;
+use crate::plan::Properties;
+use crate::plan::label::Label;
+use crate::plan::title::take_identifier;
+
+/// A node's line, read.
+pub(super) struct Title {
+    pub(super) properties: Properties,
+    /// Whether some PostgreSQL prints these words.
+    pub(super) known: bool,
+    /// Whether numbers stand after them.
+    pub(super) measured: bool,
+}
+
+/// How many properties a node with all options has.
+const USUAL: usize = 48;
+
+/// Reads the line of a node; `header` is the sub-plan's header above it.
+pub(super) fn read(line: &str, header: Option<&str>, relationship: Option<&'static str>) -> Option<Title> {
+    let (words, numbers) = Numbers::split(line);
+    let label = Label::read(words);
+    let known = label.is_some();
+    let (label, rest) = label.unwrap_or_else(|| unknown(words));
+    if label.node_type.is_empty() {
+        return None;
+    }
+    let mut out = Properties::with_capacity(USUAL);
+    push_type(&mut out, &label, header, relationship);
+    if !push_target(&mut out, &label, rest) {
+        // What no PostgreSQL prints is kept whole, as a type of its own.
+        out = Properties::with_capacity(USUAL);
+        let label = Label { node_type: words, ..Label::default() };
+        push_type(&mut out, &label, header, relationship);
+        numbers.push(&mut out);
+        return Some(Title { properties: out, known: false, measured: numbers.any() });
+    }
+    numbers.push(&mut out);
+    Some(Title { properties: out, known, measured: numbers.any() })
+}
+
+/// A node's line without its numbers.
+pub(in crate::plan) fn words(line: &str) -> &str {
+    Numbers::split(line).0
+}
+
+/// A type that no PostgreSQL up to 18 prints: the words up to `using` or `on`.
+fn unknown(words: &str) -> (Label<'_>, &str) {
+    let mut label = Label::default();
+    let mut text = words;
+    for (flag, prefix) in [(&mut label.parallel, "Parallel "), (&mut label.asynchronous, "Async ")] {
+        if let Some(rest) = text.strip_prefix(prefix) {
+            (*flag, text) = (true, rest);
+        }
+    }
+    let end = [" using ", " on "].iter().filter_map(|stop| text.find(stop)).min().unwrap_or(text.len());
+    label.node_type = &text[..end];
+    (label, &text[end..])
+}
+
+fn push_type(out: &mut Properties, label: &Label, header: Option<&str>, relationship: Option<&'static str>) {
+    let mut text = |name: &'static str, value: Option<&str>| {
+        if let Some(value) = value {
+            out.push(name, value);
+        }
+    };
+    text("Node Type", Some(label.node_type));
+    text("Strategy", label.strategy);
+    text("Partial Mode", label.partial);
+    text("Operation", label.operation);
+    text("Parent Relationship", relationship);
+    text("Subplan Name", header);
+    text("Custom Plan Provider", label.provider);
+    out.push("Parallel Aware", label.parallel);
+    if label.asynchronous {
+        out.push("Async Capable", true);
+    }
+    if let Some(join) = label.join {
+        out.push("Join Type", join);
+    }
+    if let Some(command) = label.command {
+        out.push("Command", command);
+    }
+}
+
+/// ` using INDEX on SCHEMA.NAME ALIAS`; false where something else stands there.
+fn push_target(out: &mut Properties, label: &Label, rest: &str) -> bool {
+    let mut rest = rest;
+    if matches!(label.node_type, "Index Scan" | "Index Only Scan") {
+        out.push("Scan Direction", if label.backward { "Backward" } else { "Forward" });
+    }
+    if let Some(after) = rest.strip_prefix(" using ") {
+        let Some((index, after)) = take_identifier(after) else { return false };
+        out.push("Index Name", index);
+        rest = after;
+    }
+    let Some(after) = rest.strip_prefix(" on ") else { return rest.is_empty() };
+    let Some(target) = Target::read(after) else { return false };
+    if label.node_type == "Bitmap Index Scan" {
+        out.push("Index Name", target.name);
+        return true;
+    }
+    target.push(out, target_key(label.node_type));
+    true
+}
+
+/// The JSON name of what a node of this type scans; none where EXPLAIN prints only the alias.
+fn target_key(node_type: &str) -> Option<&'static str> {
+    Some(match node_type {
+        "CTE Scan" | "WorkTable Scan" => "CTE Name",
+        "Function Scan" => "Function Name",
+        "Table Function Scan" => "Table Function Name",
+        "Named Tuplestore Scan" => "Tuplestore Name",
+        "Subquery Scan" | "Values Scan" => return None,
+        _ => "Relation Name",
+    })
+}
+
+/// What stands after `on`.
+pub(super) struct Target {
+    schema: Option<String>,
+    name: String,
+    alias: Option<String>,
+}
+
+impl Target {
+    /// Reads `SCHEMA.NAME ALIAS` to the end of the text.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (mut name, mut rest) = take_identifier(text)?;
+        let mut schema = None;
+        if let Some(after) = rest.strip_prefix('.') {
+            let (second, after) = take_identifier(after)?;
+            (schema, name, rest) = (Some(name), second, after);
+        }
+        let alias = match rest.strip_prefix(' ') {
+            Some(after) => {
+                let (alias, after) = take_identifier(after)?;
+                rest = after;
+                Some(alias)
+            }
+            None => None,
+        };
+        rest.is_empty().then_some(Self { schema, name, alias })
+    }
+
+    /// Adds the target under `key`, its alias being its name where no other is printed.
+    pub(super) fn push(self, out: &mut Properties, key: Option<&'static str>) {
+        let alias = self.alias.unwrap_or_else(|| self.name.clone());
+        if let Some(key) = key {
+            out.push(key, self.name);
+        }
+        if let Some(schema) = self.schema {
+            out.push("Schema", schema);
+        }
+        out.push("Alias", alias);
+    }
+}
+
+/// The numbers in parentheses at the end of a node's line.
+#[derive(Default)]
+struct Numbers<'a> {
+    cost: Option<[&'a str; 4]>,
+    actual: Option<Actual<'a>>,
+}
+
+/// `(actual time=a..b rows=r loops=l)`; what was never executed has no numbers.
+pub(super) struct Actual<'a> {
+    time: Option<(&'a str, &'a str)>,
+    rows: &'a str,
+    loops: &'a str,
+}
+
+impl<'a> Actual<'a> {
+    const NEVER: Actual<'static> = Actual { time: None, rows: "0", loops: "0" };
+
+    /// Reads `time=a..b rows=r loops=l`, as it stands after `actual `.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let (time, text) = match text.strip_prefix("time=") {
+            Some(rest) => {
+                let (time, rest) = rest.split_once(' ')?;
+                (Some(time.split_once("..")?), rest)
+            }
+            None => (None, text),
+        };
+        let (rows, loops) = text.strip_prefix("rows=")?.split_once(" loops=")?;
+        let read = Self { time, rows, loops };
+        let all = [read.rows, read.loops].into_iter().chain(time.into_iter().flat_map(|(a, b)| [a, b]));
+        all.into_iter().all(|text| number(text).is_some()).then_some(read)
+    }
+
+    pub(super) fn push(&self, out: &mut Properties) {
+        if let Some((first, last)) = self.time {
+            push_number(out, "Actual Startup Time", first);
+            push_number(out, "Actual Total Time", last);
+        }
+        push_number(out, "Actual Rows", self.rows);
+        push_number(out, "Actual Loops", self.loops);
+    }
+}
+
+impl<'a> Numbers<'a> {
+    /// The words of a line, and the numbers behind them.
+    fn split(line: &'a str) -> (&'a str, Self) {
+        let mut out = Self::default();
+        let mut words = line;
+        if let Some(rest) = words.strip_suffix(" (never executed)") {
+            (out.actual, words) = (Some(Actual::NEVER), rest);
+        } else if let Some((rest, inside)) = parentheses(words, " (actual ")
+            && let Some(actual) = Actual::read(inside)
+        {
+            (out.actual, words) = (Some(actual), rest);
+        }
+        if let Some((rest, inside)) = parentheses(words, "(cost=")
+            && let Some(cost) = read_cost(inside)
+        {
+            (out.cost, words) = (Some(cost), rest);
+        }
+        (words.trim_end(), out)
+    }
+
+    fn any(&self) -> bool {
+        self.cost.is_some() || self.actual.is_some()
+    }
+
+    fn push(&self, out: &mut Properties) {
+        if let Some(cost) = self.cost {
+            for (name, text) in
+                ["Startup Cost", "Total Cost", "Plan Rows", "Plan Width"].into_iter().zip(cost)
+            {
+                push_number(out, name, text);
+            }
+        }
+        if let Some(actual) = &self.actual {
+            actual.push(out);
+        }
+    }
+}
+
+/// The last `open…)` of a line, where it ends the line.
+fn parentheses<'a>(line: &'a str, open: &str) -> Option<(&'a str, &'a str)> {
+    let inside = line.strip_suffix(')')?;
+    let at = inside.rfind(open)?;
+    Some((&line[..at], &inside[at + open.len()..]))
+}
+
+/// `a..b rows=r width=w`
+fn read_cost(text: &str) -> Option<[&str; 4]> {
+    let (costs, rest) = text.split_once(" rows=")?;
+    let (startup, total) = costs.split_once("..")?;
+    let (rows, width) = rest.split_once(" width=")?;
+    let cost = [startup, total, rows, width];
+    cost.iter().all(|text| number(text).is_some()).then_some(cost)
+}
+
+pub(super) fn push_number(out: &mut Properties, name: impl Into<Cow<'static, str>>, text: &str) {
+    if let Some(value) = number(text) {
+        out.push(name, value);
+    } else {
+        out.push(name, Value::from(text));
+    }
+}
