@@ -14,7 +14,11 @@ pub fn count(value: f64) -> String {
 /// A time in milliseconds with three significant digits and the unit that suits it: `0.216 ms`, `882 ms`, `12.4 s`.
 #[must_use]
 pub fn milliseconds(value: f64) -> String {
-    if value.abs() >= 9_999.5 { format!("{} s", significant(value / 1e3)) } else { format!("{} ms", significant(value)) }
+    if value.abs() >= 9_999.5 {
+        format!("{} s", significant(value / 1e3))
+    } else {
+        format!("{} ms", significant(value))
+    }
 }
 
 /// Three significant digits, thousands separated: `0.0123`, `4.08`, `1,230`.
@@ -46,7 +50,11 @@ pub fn bytes(value: f64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{} bytes", count(value)) } else { format!("{} {}", significant(value), UNITS[unit]) }
+    if unit == 0 {
+        format!("{} bytes", count(value))
+    } else {
+        format!("{} {}", significant(value), UNITS[unit])
+    }
 }
 
 /// The value of a metric, in its unit where the unit is not plain.
@@ -64,7 +72,8 @@ pub fn metric(metric: Metric, value: f64) -> String {
 
 fn grouped(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), ""), |(whole, fraction)| (whole, fraction));
+    let (whole, fraction) =
+        plain.split_once('.').map_or((plain.as_str(), ""), |(whole, fraction)| (whole, fraction));
     let mut out = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index) % 3 == 0 {

@@ -1,5 +1,9 @@
 //! The integration tests, one binary.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
+#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod engine;
+mod scene;
+mod server_docker;
 mod server_local;
