@@ -46,9 +46,22 @@ enum Format {
 pub fn run(args: &ServerArgs) -> Result<u8, ServerError> {
     match args.verb {
         Verb::Ls { format } => show(&server::list()?, format, "no server of Planbook's is there"),
-        Verb::Prune { format } => show(&server::prune()?, format, "nothing was left behind"),
+        Verb::Prune { format } => return prune(format),
     }
     Ok(0)
+}
+
+/// What could not be removed is told last, and makes the exit code.
+fn prune(format: Format) -> Result<u8, ServerError> {
+    let mut pruned = server::prune()?;
+    if !pruned.removed.is_empty() || pruned.problems.is_empty() {
+        show(&pruned.removed, format, "nothing was left behind");
+    }
+    let last = pruned.problems.pop();
+    for problem in &pruned.problems {
+        let _ = writeln!(std::io::stderr(), "{problem}");
+    }
+    last.map_or(Ok(0), Err)
 }
 
 /// Entries go to stdout; that there are none is talk.
@@ -66,29 +79,22 @@ fn show(entries: &[Entry], format: Format, none: &str) {
 
 fn line(entry: &Entry) -> String {
     let owner = if entry.owner_lives { "in use by" } else { "left behind by" };
-    format!(
-        "{}  {}  PostgreSQL {}  started {}  {owner} process {}  {} running",
-        entry.id,
-        entry.kind,
-        entry.version,
-        entry.started,
-        entry.owner,
-        counted(entry.processes, "process", "processes"),
-    )
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+    let process = entry.owner.map_or("a killed run".to_owned(), |pid| format!("process {pid}"));
+    let state = if entry.runs { "running" } else { "stopped" };
+    let what = if entry.what.is_empty() { "(its container is gone)" } else { &entry.what };
+    format!("{}  {}  {what}  {state}  {owner} {process}  {}", entry.id, entry.kind, entry.started)
+        .trim_end()
+        .to_owned()
 }
 
 fn as_json(entry: &Entry) -> Value {
     json!({
         "id": entry.id,
         "kind": entry.kind.to_string(),
-        "version": entry.version,
+        "what": entry.what,
         "started": entry.started,
         "owner": entry.owner,
         "owner_lives": entry.owner_lives,
-        "processes": entry.processes,
+        "runs": entry.runs,
     })
 }

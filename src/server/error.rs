@@ -10,15 +10,17 @@ use miette::Diagnostic;
 pub enum ServerError {
     /// `--server` was given something else than a server.
     #[error("`{given}` is not a server")]
-    #[diagnostic(help("--server takes auto, local or local:BINDIR"))]
+    #[diagnostic(help("--server takes auto, docker, docker:SERVICE, local or local:BINDIR"))]
     UnknownSpec {
         /// What was given.
         given: String,
     },
     /// compose.yaml cannot be read, or asks for what Planbook cannot honour.
-    #[error("compose.yaml: {problem}")]
-    #[diagnostic(help("correct that line of compose.yaml"))]
+    #[error("{file}: {problem}")]
+    #[diagnostic(help("correct {file}, or set the variable that it names"))]
     Compose {
+        /// The file.
+        file: String,
         /// What is wrong, with the place where it is known.
         problem: String,
     },
@@ -95,7 +97,7 @@ pub enum ServerError {
         bytes: usize,
     },
     /// The disk is full.
-    #[error("no space left on the disk of {} while {action}{}", path.display(), tail(log))]
+    #[error("no space left on the disk of {place} while {action}{}", tail(log))]
     #[diagnostic(help(
         "free some space (`planbook server prune` removes what killed runs left), or name a directory on another \
          disk: PLANBOOK_DATA_DIR=DIR"
@@ -104,18 +106,16 @@ pub enum ServerError {
         /// What was being done.
         action: &'static str,
         /// Where.
-        path: PathBuf,
+        place: String,
         /// The end of the server's log.
         log: String,
     },
     /// The operating system refused the memory that was asked for.
-    #[error("the server could not get its memory (shared_buffers={shared_buffers}){}", tail(log))]
+    #[error("the server could not get its memory{}", tail(log))]
     #[diagnostic(help(
         "ask for less in the notebook, `server: {{settings: {{shared_buffers: 128MB}}}}`, or use a larger machine"
     ))]
     NoMemory {
-        /// The size asked for.
-        shared_buffers: String,
         /// The end of the server's log.
         log: String,
     },
@@ -192,6 +192,107 @@ pub enum ServerError {
         /// Why not.
         source: io::Error,
     },
+    /// A setting that Planbook decides itself.
+    #[error("`{name}` is not a setting to ask for: Planbook sets it itself")]
+    #[diagnostic(help("take it out of `server: settings`"))]
+    OwnSetting {
+        /// The setting.
+        name: String,
+    },
+    /// A memory limit that is no size.
+    #[error("`{given}` is not a size of memory")]
+    #[diagnostic(help("write it as 4gb or 512m"))]
+    BadMemory {
+        /// What was given.
+        given: String,
+    },
+    /// No Docker engine.
+    #[error("no Docker engine answers: {problem}")]
+    #[diagnostic(help(
+        "start Docker (or Podman's socket), see that you may use its socket, or take --server local"
+    ))]
+    NoEngine {
+        /// Where it was looked for.
+        problem: String,
+    },
+    /// An engine on another machine.
+    #[error("{address} (named by {origin}) is not an engine of this machine")]
+    #[diagnostic(help(
+        "the server's port would open on that machine's loopback, not here; name a local socket, \
+         DOCKER_HOST=unix:///var/run/docker.sock, or take --server local"
+    ))]
+    RemoteEngine {
+        /// The engine, without its password.
+        address: String,
+        /// Who named it.
+        origin: String,
+    },
+    /// The engine refused something.
+    #[error("the Docker engine could not {action}: {problem}")]
+    #[diagnostic(help("the words are the engine's own; `docker info` shows whether it is well"))]
+    Engine {
+        /// What was asked.
+        action: &'static str,
+        /// The engine's words.
+        problem: String,
+    },
+    /// The image has no digest.
+    #[error("the image {image} is not pinned: a tag may name another image tomorrow")]
+    #[diagnostic(help(
+        "add its digest, name:tag@sha256:… (`docker buildx imagetools inspect {image}` prints it), or try it once with \
+         --allow-unpinned"
+    ))]
+    Unpinned {
+        /// The reference.
+        image: String,
+    },
+    /// The image is not on the engine and cannot be brought there.
+    #[error("the image {image} is not here and could not be pulled: {problem}")]
+    #[diagnostic(help(
+        "see that its name and digest are right and the registry can be reached (`docker pull` says more), name another \
+         image in the service's variable, such as PLANBOOK_PG16_IMAGE, or take --server local"
+    ))]
+    NoImage {
+        /// The reference.
+        image: String,
+        /// The engine's or the registry's words.
+        problem: String,
+    },
+    /// The engine has another image under the name.
+    #[error("the image {image} has another digest here: {found}")]
+    #[diagnostic(help("remove it (`docker image rm`) and run again, or correct the digest"))]
+    WrongDigest {
+        /// The reference.
+        image: String,
+        /// The digests that the engine knows it by.
+        found: String,
+    },
+    /// The volume is older than the run, and its password cannot be changed.
+    #[error("the volume was made with another password, which could not be changed: {problem}")]
+    #[diagnostic(help("remove the volume (`docker volume ls`, `docker volume rm`) and run again"))]
+    OldPassword {
+        /// What happened instead.
+        problem: String,
+    },
+    /// The kernel killed the server, or a part of it, for its memory.
+    #[error("the server ran out of memory: its container may use {} MB{}", limit >> 20, tail(log))]
+    #[diagnostic(help("grant it more in the notebook, `server: {{memory: 8gb}}`, or ask for less work_mem"))]
+    OutOfMemory {
+        /// The container's limit, in bytes.
+        limit: i64,
+        /// The end of the server's log.
+        log: String,
+    },
+    /// No way to a server is open.
+    #[error("there is no way to a PostgreSQL server here:{}", reasons.iter().map(|one| format!("\n  - {one}")).collect::<String>())]
+    #[diagnostic(help(
+        "open one of them: a Docker engine that can pull the image (--server docker), PostgreSQL's server binaries \
+         (--server local:BINDIR), or a server of your own (--server url:postgres://…)"
+    ))]
+    NoWay {
+        /// Why each way is closed.
+        reasons: Vec<String>,
+    },
     /// A process does not end.
     #[error("process {pid} of the server does not end")]
     #[diagnostic(help("end it by hand: kill -9 {pid}; then `planbook server prune`"))]
@@ -210,7 +311,11 @@ impl ServerError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::UnknownSpec { .. } | Self::Compose { .. } => 2,
+            Self::UnknownSpec { .. }
+            | Self::Compose { .. }
+            | Self::Unpinned { .. }
+            | Self::OwnSetting { .. }
+            | Self::BadMemory { .. } => 2,
             Self::Interrupted => 130,
             _ => 3,
         }
@@ -227,7 +332,9 @@ impl ServerError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::PermissionDenied => Self::Permission { action, path, account: None },
-            io::ErrorKind::StorageFull => Self::NoSpace { action, path, log: String::new() },
+            io::ErrorKind::StorageFull => {
+                Self::NoSpace { action, place: path.display().to_string(), log: String::new() }
+            }
             _ => Self::Io { action, path, source },
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
+use super::docker::{EngineFacts, Image, Limits};
 use super::machine::Machine;
 use super::probe::Facts;
 
@@ -31,12 +32,30 @@ pub struct Identity {
     pub settings_asked: BTreeMap<String, String>,
     /// Every setting in force that is not the built-in default, as SHOW prints it.
     pub settings_in_force: BTreeMap<String, String>,
+    /// The container, where the server runs in one.
+    pub container: Option<Container>,
     /// The machine.
     pub machine: Machine,
 }
 
+/// What the engine says of the container that the server runs in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Container {
+    /// The image that it runs.
+    pub image: Image,
+    /// The engine.
+    pub engine: EngineFacts,
+    /// What it is granted.
+    pub limits: Limits,
+}
+
 impl Identity {
-    pub(super) fn new(kind: Kind, facts: Facts, asked: BTreeMap<String, String>) -> Self {
+    pub(super) fn new(
+        kind: Kind,
+        facts: Facts,
+        asked: BTreeMap<String, String>,
+        container: Option<Container>,
+    ) -> Self {
         Self {
             kind,
             version: facts.version,
@@ -48,6 +67,7 @@ impl Identity {
             ctype: facts.ctype,
             settings_asked: asked,
             settings_in_force: facts.in_force,
+            container,
             machine: Machine::here(),
         }
     }

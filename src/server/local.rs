@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use super::account::Account;
 use super::binaries::Binaries;
+use super::compose::{Compose, DEFAULT_SERVICE};
 use super::log;
 use super::places::{PORT, Places};
 use super::process::{self, TICK};
 use super::registry::{Claim, Note, Registry};
-use super::{Needs, ServerError, compose, machine, probe};
+use super::{Kind, Needs, ServerError, machine, probe};
 use crate::session::{Endpoint, Host};
 
 /// The role that owns the cluster.
@@ -26,15 +27,12 @@ const INITDB_PATIENCE: Duration = Duration::from_secs(180);
 /// How long the server may take to answer: about 0.2 s on a quiet machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Settings that are Planbook's own on a local server: no TCP, and a directory of its own for the socket.
-const PRIVATE: [&str; 4] = ["listen_addresses", "unix_socket_directories", "port", "data_directory"];
-
 /// A running cluster. Dropping it ends the server and removes every trace.
 #[derive(Debug)]
 pub(super) struct Local {
     pub endpoint: Endpoint,
     pub binaries: Binaries,
-    /// The server flags asked for, save those of [`PRIVATE`].
+    /// The server flags asked for, save those of Planbook's own.
     pub asked: BTreeMap<String, String>,
     account: Option<Account>,
     places: Places,
@@ -54,7 +52,7 @@ impl Local {
         let asked = settings(needs)?;
         warn_of_memory(&asked, talk);
         let registry = Registry::open()?;
-        let mut claim = registry.claim(Note::new(&binaries.version))?;
+        let mut claim = registry.claim(Note::new(Kind::Local, &binaries.version))?;
         let places = match Places::make(&mut claim, account.as_ref()) {
             Ok(places) => places,
             Err(problem) => {
@@ -80,14 +78,18 @@ impl Local {
 
     /// The end of the server's log, without this machine's paths.
     pub fn log_tail(&self) -> String {
-        log::tail(&self.places.log, &self.places.run)
+        log::last_lines(&log::window(&self.places.log), Some(&self.places.run))
     }
 
     /// Whether the server still runs; if not, why.
     pub fn check_alive(&mut self) -> Result<(), ServerError> {
-        match self.ended()? {
+        if let Some(status) = self.ended()? {
+            return Err(self.explain(status, false));
+        }
+        // A killed process leaves a postmaster that starts all over, without our sessions.
+        match log::crash(&log::window(&self.places.log)) {
+            Some(status) => Err(ServerError::Died { status, log: self.log_tail() }),
             None => Ok(()),
-            Some(status) => Err(self.explain(status, false)),
         }
     }
 
@@ -109,9 +111,11 @@ impl Local {
         }
         let log = self.log_tail();
         Err(match log::out_of(&log) {
-            Some(log::Resource::Disk) => {
-                ServerError::NoSpace { action: "making the cluster", path: self.places.run.clone(), log }
-            }
+            Some(log::Resource::Disk) => ServerError::NoSpace {
+                action: "making the cluster",
+                place: self.places.run.display().to_string(),
+                log,
+            },
             _ => ServerError::Initdb { status: describe(status), log },
         })
     }
@@ -161,9 +165,9 @@ impl Local {
             if let Some(status) = self.ended()? {
                 return Err(self.explain(status, true));
             }
-            let problem = match probe::answers(&self.endpoint) {
-                Ok(()) => return Ok(()),
-                Err(problem) => problem,
+            let problem = match probe::postmaster(&self.endpoint) {
+                Ok(_) => return Ok(()),
+                Err(refusal) => refusal.words,
             };
             if needs.interrupted() {
                 return Err(ServerError::Interrupted);
@@ -207,13 +211,12 @@ impl Local {
     fn explain(&self, status: ExitStatus, starting: bool) -> ServerError {
         let (status, log) = (describe(status), self.log_tail());
         match log::out_of(&log) {
-            Some(log::Resource::Memory) => {
-                let shared_buffers = self.asked.get("shared_buffers").cloned().unwrap_or_default();
-                ServerError::NoMemory { shared_buffers, log }
-            }
-            Some(log::Resource::Disk) => {
-                ServerError::NoSpace { action: "running the server", path: self.places.run.clone(), log }
-            }
+            Some(log::Resource::Memory) => ServerError::NoMemory { log },
+            Some(log::Resource::Disk) => ServerError::NoSpace {
+                action: "running the server",
+                place: self.places.run.display().to_string(),
+                log,
+            },
             None if starting => ServerError::DiedAtStart { status, log },
             None => ServerError::Died { status, log },
         }
@@ -241,9 +244,11 @@ impl Drop for Local {
 
 /// The flags of compose.yaml with the notebook's over them.
 fn settings(needs: &Needs) -> Result<BTreeMap<String, String>, ServerError> {
-    let mut settings = compose::shipped_flags()?;
-    settings.extend(needs.settings.iter().map(|(name, value)| (name.clone(), value.clone())));
-    settings.retain(|name, _| !PRIVATE.contains(&name.as_str()));
+    let file = needs.compose.as_deref().map_or_else(Compose::shipped, Compose::open)?;
+    let name = needs.service.as_deref().unwrap_or(DEFAULT_SERVICE);
+    let mut settings = super::merge(&file.flags(name)?, needs)?;
+    // On a socket alone.
+    settings.remove("listen_addresses");
     Ok(settings)
 }
 

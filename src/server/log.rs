@@ -15,8 +15,8 @@ pub(super) enum Resource {
     Memory,
 }
 
-/// The last lines of a log, `private` (a directory of this machine) shown as `…`. Empty when there is none.
-pub(super) fn tail(path: &Path, private: &Path) -> String {
+/// The end of a log file; empty when there is none.
+pub(super) fn window(path: &Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         let length = file.seek(SeekFrom::End(0))?;
@@ -25,15 +25,20 @@ pub(super) fn tail(path: &Path, private: &Path) -> String {
         file.take(BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let text = read().unwrap_or_default();
-    last_lines(&String::from_utf8_lossy(&text), private)
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-/// The last lines of a log that is already text.
-pub(super) fn last_lines(text: &str, private: &Path) -> String {
-    let text = text.replace(&private.display().to_string(), "…");
+/// The last lines of a log, `private` (a directory of this machine) shown as `…`.
+pub(super) fn last_lines(text: &str, private: Option<&Path>) -> String {
+    let text = private.map_or_else(|| text.to_owned(), |dir| text.replace(&dir.display().to_string(), "…"));
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+/// What the log says of a process of the server's that a signal ended, which ends all sessions.
+pub(super) fn crash(text: &str) -> Option<String> {
+    let line = text.lines().rev().find(|line| line.contains(") was terminated by signal "))?;
+    Some(line.split_once("LOG:").map_or(line, |(_, words)| words).trim().to_owned())
 }
 
 /// What the last lines say the server ran out of.
@@ -60,7 +65,7 @@ mod tests {
         let lines: String =
             (0..3000).map(|n| format!("line {n} in {}/data\n", dir.path().display())).collect();
         std::fs::write(&path, lines).unwrap();
-        let tail = tail(&path, dir.path());
+        let tail = last_lines(&window(&path), Some(dir.path()));
         assert_eq!(tail.lines().count(), LINES);
         assert!(tail.ends_with("line 2999 in …/data"), "{tail}");
     }
@@ -73,5 +78,12 @@ mod tests {
         assert_eq!(out_of(memory), Some(Resource::Memory));
         assert_eq!(out_of("FATAL:  unrecognized configuration parameter \"x\""), None);
         assert_eq!(out_of(""), None);
+    }
+
+    #[test]
+    fn a_killed_backend_is_found_behind_the_recovery() {
+        let log = "LOG:  ready\n2026 [1] LOG:  server process (PID 57) was terminated by signal 9: Killed\nLOG:  ready";
+        assert_eq!(crash(log).as_deref(), Some("server process (PID 57) was terminated by signal 9: Killed"));
+        assert_eq!(crash("LOG:  ready"), None);
     }
 }

@@ -4,8 +4,10 @@
 //! ends the server and removes every trace. [`list`] and [`prune`] find what a killed planbook left behind.
 
 mod account;
+mod auto;
 mod binaries;
 mod compose;
+mod docker;
 mod error;
 mod identity;
 mod local;
@@ -23,21 +25,29 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+pub use docker::{EngineFacts, Image, Limits, Pin};
 pub use error::ServerError;
-pub use identity::Identity;
+pub use identity::{Container, Identity};
 pub use machine::Machine;
 pub use prune::{Entry, list, prune};
 pub use spec::Spec;
 
 use crate::session::Endpoint;
 
+/// How long after the loss of a session the server's end may take to show.
+const LOSS_PATIENCE: Duration = Duration::from_secs(2);
+
 /// How a server came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// A container on this machine's Docker engine.
+    Docker,
     /// A throwaway cluster from binaries on this machine.
     Local,
 }
@@ -45,6 +55,7 @@ pub enum Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Docker => "docker",
             Self::Local => "local",
         })
     }
@@ -55,6 +66,16 @@ impl fmt::Display for Kind {
 pub struct Needs {
     /// Server flags over those of compose.yaml.
     pub settings: BTreeMap<String, String>,
+    /// The service of compose.yaml; the default one when absent.
+    pub service: Option<String>,
+    /// A compose file of the user's own, in place of the one that ships.
+    pub compose: Option<PathBuf>,
+    /// Memory for the container, such as `8gb`, in place of compose.yaml's.
+    pub memory: Option<String>,
+    /// A volume that stays when the container is removed, to hold the server's data.
+    pub volume: Option<String>,
+    /// Whether an image without a digest may be used.
+    pub allow_unpinned: bool,
     /// Set from outside, by a signal handler say, to end a start that is under way.
     pub stop: Arc<AtomicBool>,
 }
@@ -65,11 +86,29 @@ impl Needs {
     }
 }
 
+/// Settings that Planbook decides itself: where a server listens and where its data lies.
+const OWN: [&str; 4] = ["listen_addresses", "unix_socket_directories", "port", "data_directory"];
+
+/// The flags of compose.yaml with the notebook's over them.
+fn merge(flags: &BTreeMap<String, String>, needs: &Needs) -> Result<BTreeMap<String, String>, ServerError> {
+    if let Some(name) = OWN.into_iter().find(|name| needs.settings.contains_key(*name)) {
+        return Err(ServerError::OwnSetting { name: name.to_owned() });
+    }
+    let asked = needs.settings.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Ok(flags.iter().map(|(name, value)| (name.clone(), value.clone())).chain(asked).collect())
+}
+
 /// A running server. Dropping it, or [`Server::stop`], ends it.
 #[derive(Debug)]
 pub struct Server {
-    local: local::Local,
+    running: Running,
     identity: Identity,
+}
+
+#[derive(Debug)]
+enum Running {
+    Docker(Box<docker::Docker>),
+    Local(Box<local::Local>),
 }
 
 /// Starts a server. `talk` is told, one line at a time, what the user should know.
@@ -77,21 +116,58 @@ pub struct Server {
 /// # Errors
 /// When there is no way to a server, or the server does not start; nothing is left behind then.
 pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<Server, ServerError> {
-    let bindir = match spec {
-        Spec::Auto => None,
-        Spec::Local { bindir } => bindir.as_deref(),
+    let running = match spec {
+        Spec::Auto => auto::start(needs, talk)?,
+        Spec::Docker { service } => {
+            let engine = docker::engine::Engine::open()?;
+            Running::Docker(Box::new(docker::Docker::start(engine, service.as_deref(), needs, talk)?))
+        }
+        Spec::Local { bindir } => {
+            Running::Local(Box::new(local::Local::start(bindir.as_deref(), needs, talk)?))
+        }
     };
-    let local = local::Local::start(bindir, needs, talk)?;
-    let facts = probe::facts(&local.endpoint)?;
-    let identity = Identity::new(Kind::Local, facts, local.asked.clone());
-    Ok(Server { local, identity })
+    let facts = probe::facts(running.endpoint())?;
+    let identity = Identity::new(running.kind(), facts, running.asked().clone(), running.container());
+    Ok(Server { running, identity })
+}
+
+impl Running {
+    fn endpoint(&self) -> &Endpoint {
+        match self {
+            Self::Docker(docker) => &docker.endpoint,
+            Self::Local(local) => &local.endpoint,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Docker(_) => Kind::Docker,
+            Self::Local(_) => Kind::Local,
+        }
+    }
+
+    fn asked(&self) -> &BTreeMap<String, String> {
+        match self {
+            Self::Docker(docker) => &docker.asked,
+            Self::Local(local) => &local.asked,
+        }
+    }
+
+    fn container(&self) -> Option<Container> {
+        let Self::Docker(docker) = self else { return None };
+        Some(Container {
+            image: docker.image.clone(),
+            engine: docker.engine().clone(),
+            limits: docker.limits.clone(),
+        })
+    }
 }
 
 impl Server {
     /// Where it listens.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
-        &self.local.endpoint
+        self.running.endpoint()
     }
 
     /// What it is.
@@ -112,24 +188,47 @@ impl Server {
         self.identity.major()
     }
 
-    /// One of the programs that came with the server, such as `pgbench`, where it is there.
+    /// One of the programs that came with the server, such as `pgbench`, where it is on this machine.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        Some(self.local.binaries.dir.join(name)).filter(|path| path.is_file())
+        match &self.running {
+            Running::Docker(_) => None,
+            Running::Local(local) => Some(local.binaries.dir.join(name)).filter(|path| path.is_file()),
+        }
     }
 
-    /// Whether the server still runs.
+    /// Whether the server still runs, and has not crashed and started again meanwhile.
     ///
     /// # Errors
     /// [`ServerError::Died`] and its kin, with the end of the server's log.
     pub fn check_alive(&mut self) -> Result<(), ServerError> {
-        self.local.check_alive()
+        match &mut self.running {
+            Running::Docker(docker) => docker.check_alive(),
+            Running::Local(local) => local.check_alive(),
+        }
+    }
+
+    /// Why a session was lost, as far as the server's end explains it. The log comes a moment after the loss.
+    #[must_use]
+    pub fn why_lost(&mut self) -> Option<ServerError> {
+        let until = Instant::now() + LOSS_PATIENCE;
+        loop {
+            match self.check_alive() {
+                Err(error) => return Some(error),
+                Ok(()) if Instant::now() > until => return None,
+                Ok(()) => sleep(Duration::from_millis(50)),
+            }
+        }
     }
 
     /// The end of the server's log, without this machine's paths.
     #[must_use]
     pub fn log_tail(&self) -> Option<String> {
-        Some(self.local.log_tail()).filter(|tail| !tail.is_empty())
+        let tail = match &self.running {
+            Running::Docker(docker) => docker.log_tail(),
+            Running::Local(local) => local.log_tail(),
+        };
+        Some(tail).filter(|tail| !tail.is_empty())
     }
 
     /// Ends the server and removes every trace of it.
@@ -137,6 +236,9 @@ impl Server {
     /// # Errors
     /// When it does not end, or a directory of it cannot be removed.
     pub fn stop(self) -> Result<(), ServerError> {
-        self.local.stop()
+        match self.running {
+            Running::Docker(docker) => docker.stop(),
+            Running::Local(local) => local.stop(),
+        }
     }
 }

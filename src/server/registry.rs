@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::ServerError;
+use super::{Kind, ServerError};
 
 /// Where the notes are kept, when the user says so.
 const STATE_DIR: &str = "PLANBOOK_STATE_DIR";
@@ -25,25 +25,31 @@ const ABANDONED: Duration = Duration::from_secs(60);
 pub(super) struct Note {
     /// Names the server's directories and this file.
     pub id: String,
+    /// How it came to be.
+    pub kind: Kind,
     /// The process of the planbook that runs it.
     pub owner: u32,
     /// When it was started, in UTC.
     pub started: String,
-    /// The version of the binaries.
+    /// The version of the binaries; empty where a container holds them.
     pub version: String,
+    /// The socket of the engine that runs its container.
+    pub engine: Option<PathBuf>,
     /// The server's own directories, each named `planbook-<id>`.
     pub directories: Vec<PathBuf>,
 }
 
 impl Note {
     /// A note with a new id, of a server about to be started by this process.
-    pub fn new(version: &str) -> Self {
+    pub fn new(kind: Kind, version: &str) -> Self {
         let id: u64 = rand::random();
         Self {
             id: format!("{id:016x}"),
+            kind,
             owner: std::process::id(),
             started: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
             version: version.to_owned(),
+            engine: None,
             directories: Vec::new(),
         }
     }
@@ -139,6 +145,14 @@ impl Registry {
         Ok(paths.iter().filter(|path| has_extension(path, "json")).filter_map(|path| read(path)).collect())
     }
 
+    /// A file to lock, by a name that stands for the thing itself.
+    pub fn lock_file(&self, name: &str) -> Result<File, ServerError> {
+        let path = self.dir.join(format!("{name}.lock"));
+        let opened =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+        opened.map_err(|source| ServerError::State { action: "create", path, source })
+    }
+
     /// Removes what a planbook left that died while writing a note, before it made anything else.
     pub fn sweep(&self) {
         let entries = std::fs::read_dir(&self.dir).into_iter().flatten().filter_map(Result::ok);
@@ -170,13 +184,32 @@ impl Claim {
         written.map_err(|source| ServerError::State { action: "write", path: self.path.clone(), source })
     }
 
+    /// The note's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Removes the note, once nothing that it names is left.
-    pub fn settle(self) -> Result<(), ServerError> {
+    pub fn settle(&self) -> Result<(), ServerError> {
         std::fs::remove_file(&self.path).map_err(|source| ServerError::State {
             action: "remove",
             path: self.path.clone(),
             source,
         })
+    }
+}
+
+/// Whether a living planbook holds the note of this path; none where that cannot be seen from here. A note that is gone
+/// is held by nobody: its owner removes it last.
+pub(super) fn is_held(path: &Path) -> Option<bool> {
+    match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => match file.try_lock() {
+            Ok(()) => Some(false),
+            Err(TryLockError::WouldBlock) => Some(true),
+            Err(TryLockError::Error(_)) => None,
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
+        Err(_) => None,
     }
 }
 

@@ -12,6 +12,11 @@ pub enum Spec {
     /// The first way that works, said in one line.
     #[default]
     Auto,
+    /// A container on this machine's Docker engine.
+    Docker {
+        /// The service of compose.yaml; the notebook's own or the default one when absent.
+        service: Option<String>,
+    },
     /// A throwaway cluster from PostgreSQL binaries on this machine.
     Local {
         /// The directory that holds `postgres` and `initdb`; searched for when absent.
@@ -29,6 +34,8 @@ impl FromStr for Spec {
         };
         match (word, rest) {
             ("auto", None) => Ok(Self::Auto),
+            ("docker", None) => Ok(Self::Docker { service: None }),
+            ("docker", Some(name)) if !name.is_empty() => Ok(Self::Docker { service: Some(name.to_owned()) }),
             ("local", None) => Ok(Self::Local { bindir: None }),
             ("local", Some(dir)) if !dir.is_empty() => Ok(Self::Local { bindir: Some(dir.into()) }),
             _ => Err(ServerError::UnknownSpec { given: text.to_owned() }),
@@ -40,6 +47,8 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
+            Self::Docker { service: None } => f.write_str("docker"),
+            Self::Docker { service: Some(name) } => write!(f, "docker:{name}"),
             Self::Local { bindir: None } => f.write_str("local"),
             Self::Local { bindir: Some(dir) } => write!(f, "local:{}", dir.display()),
         }
@@ -52,14 +61,14 @@ mod tests {
 
     #[test]
     fn reads_what_it_prints() {
-        for text in ["auto", "local", "local:/opt/pg/bin"] {
+        for text in ["auto", "docker", "docker:pg18", "local", "local:/opt/pg/bin"] {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn refuses_the_rest_and_names_what_it_takes() {
-        for text in ["", "locale", "local:", "auto:x"] {
+        for text in ["", "locale", "local:", "auto:x", "docker:"] {
             let error = text.parse::<Spec>().unwrap_err();
             assert_eq!(error.exit_code(), 2);
             assert!(error.next().contains("local:BINDIR"), "{}", error.next());

@@ -1,9 +1,13 @@
 //! The integration tests, one binary.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
+#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod engine;
 mod plan_fixtures;
 mod plan_same;
+mod scene;
+mod server_docker;
 mod server_local;
 mod session;
 mod support;

@@ -1,23 +1,18 @@
 //! The local server: started, described, watched, ended, and found again after a kill.
-//!
-//! A process-wide setting such as `PLANBOOK_STATE_DIR` belongs to one test alone, so each scene runs in a process of
-//! its own: this very test binary, called for one of the ignored scenes below.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use planbook::server::{self, Needs, ServerError, Spec};
+use planbook::server::{self, ServerError, Spec};
 use planbook::session::{Endpoint, Host};
 
-/// Small, so that many servers fit on one machine at a time.
-fn small() -> Needs {
-    let settings = BTreeMap::from([("shared_buffers".to_owned(), "16MB".to_owned())]);
-    Needs { settings, ..Needs::default() }
+use crate::scene::{self, Scene, small};
+
+fn local() -> Spec {
+    Spec::Local { bindir: None }
 }
 
 fn quiet(_: &str) {}
@@ -27,64 +22,6 @@ fn connect(endpoint: &Endpoint) -> postgres::Client {
     let mut config = postgres::Config::new();
     config.host_path(dir).port(endpoint.port).user(&endpoint.user).dbname("postgres");
     config.connect(postgres::NoTls).unwrap()
-}
-
-/// A state and a data directory of the test's own. The server's account must be able to enter them.
-struct Scene {
-    root: tempfile::TempDir,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let root = tempfile::Builder::new().prefix("pbt").tempdir_in("/tmp").unwrap();
-        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        for name in ["data", "state"] {
-            fs::create_dir(root.path().join(name)).unwrap();
-        }
-        Self { root }
-    }
-
-    fn data(&self) -> PathBuf {
-        self.root.path().join("data")
-    }
-
-    fn command(&self, scene: &str) -> Command {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", &format!("server_local::scene_{scene}"), "--ignored", "--nocapture"]);
-        command.env("PLANBOOK_STATE_DIR", self.root.path().join("state"));
-        command.env("PLANBOOK_DATA_DIR", self.data());
-        command
-    }
-
-    fn play(&self, scene: &str) -> Output {
-        let output = self.command(scene).output().unwrap();
-        assert!(output.status.success(), "{scene}: {output:?}");
-        output
-    }
-
-    /// Starts a scene that holds a server, and waits until it says so.
-    fn hold(&self) -> Held {
-        let mut child = self.command("hold").stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let ready = lines.map_while(Result::ok).any(|line| line.contains("scene ready"));
-        assert!(ready, "the scene ended early: {:?}", child.wait());
-        Held { child }
-    }
-
-    fn left(&self) -> Vec<PathBuf> {
-        fs::read_dir(self.data()).unwrap().map(|entry| entry.unwrap().path()).collect()
-    }
-}
-
-struct Held {
-    child: Child,
-}
-
-impl Held {
-    fn kill_hard(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
 }
 
 /// The processes whose working directory lies under `dir`.
@@ -100,10 +37,10 @@ fn processes_in(dir: &Path) -> Vec<u32> {
 
 #[test]
 fn a_server_starts_answers_and_leaves_nothing() {
-    let scene = Scene::new();
+    let scene = Scene::new("server_local");
     scene.play("whole_life");
     assert_eq!(scene.left(), Vec::<PathBuf>::new());
-    assert_eq!(processes_in(scene.root.path()), Vec::<u32>::new());
+    assert_eq!(processes_in(scene.root()), Vec::<u32>::new());
 }
 
 #[test]
@@ -111,7 +48,7 @@ fn a_server_starts_answers_and_leaves_nothing() {
 fn scene_whole_life() {
     let mut needs = small();
     needs.settings.insert("work_mem".into(), "7MB".into());
-    let mut server = server::start(&Spec::Auto, &needs, &mut quiet).unwrap();
+    let mut server = server::start(&local(), &needs, &mut quiet).unwrap();
     server.check_alive().unwrap();
     let mut client = connect(server.endpoint());
     let show = |client: &mut postgres::Client, name: &str| -> String {
@@ -145,8 +82,8 @@ fn scene_whole_life() {
     assert_eq!(serde_json::from_str::<server::Identity>(&text).unwrap(), identity);
     let entries = server::list().unwrap();
     assert_eq!(entries.len(), 1);
-    assert!(entries[0].owner_lives && entries[0].processes > 1, "{entries:?}");
-    assert_eq!(server::prune().unwrap(), [], "a running planbook's server is not to be pruned");
+    assert!(entries[0].owner_lives && entries[0].runs, "{entries:?}");
+    assert_eq!(server::prune().unwrap().removed, [], "a running planbook's server is not to be pruned");
     drop(client);
     server.check_alive().unwrap();
     server.stop().unwrap();
@@ -156,18 +93,16 @@ fn scene_whole_life() {
 #[test]
 #[ignore = "a scene: holds a server until it is killed"]
 fn scene_hold() {
-    let _server = server::start(&Spec::Auto, &small(), &mut quiet).unwrap();
-    // Straight to the file descriptor: the test harness holds back what println prints.
-    std::io::Write::write_all(&mut std::io::stdout(), b"\nscene ready\n").unwrap();
-    std::thread::sleep(Duration::from_secs(120));
+    let _server = server::start(&local(), &small(), &mut quiet).unwrap();
+    scene::ready();
 }
 
 #[test]
 fn prune_ends_what_a_kill_left_and_nothing_else() {
-    let scene = Scene::new();
-    let living = scene.hold();
+    let scene = Scene::new("server_local");
+    let living = scene.hold("hold");
     let kept: Vec<PathBuf> = scene.left();
-    scene.hold().kill_hard();
+    scene.hold("hold").kill_hard();
     let both = scene.left();
     assert_eq!(both.len(), 2);
     let dead = both.iter().find(|dir| !kept.contains(dir)).unwrap();
@@ -194,13 +129,15 @@ fn scene_prune_one() {
     let before = server::list().unwrap();
     let dead: Vec<_> = before.into_iter().filter(|entry| !entry.owner_lives).collect();
     assert_eq!(dead.len(), 1, "{dead:?}");
-    assert_eq!(server::prune().unwrap(), dead);
+    let pruned = server::prune().unwrap();
+    assert!(pruned.problems.is_empty(), "{:?}", pruned.problems);
+    assert_eq!(pruned.removed, dead);
     assert!(server::list().unwrap().iter().all(|entry| entry.owner_lives));
 }
 
 #[test]
 fn a_server_that_is_killed_shows_the_end_of_its_log() {
-    let scene = Scene::new();
+    let scene = Scene::new("server_local");
     scene.play("killed");
     assert_eq!(scene.left(), Vec::<PathBuf>::new());
 }
@@ -208,7 +145,7 @@ fn a_server_that_is_killed_shows_the_end_of_its_log() {
 #[test]
 #[ignore = "a scene of the test above"]
 fn scene_killed() {
-    let mut server = server::start(&Spec::Auto, &small(), &mut quiet).unwrap();
+    let mut server = server::start(&local(), &small(), &mut quiet).unwrap();
     let data: PathBuf = std::env::var_os("PLANBOOK_DATA_DIR").unwrap().into();
     let file = fs::read_dir(&data).unwrap().next().unwrap().unwrap().path().join("data/postmaster.pid");
     let pid = fs::read_to_string(file).unwrap().lines().next().unwrap().to_owned();
@@ -230,7 +167,7 @@ fn scene_killed() {
 
 #[test]
 fn a_setting_that_the_server_refuses_is_shown_in_its_own_words() {
-    let scene = Scene::new();
+    let scene = Scene::new("server_local");
     scene.play("bad_setting");
     assert_eq!(scene.left(), Vec::<PathBuf>::new());
 }
@@ -240,7 +177,7 @@ fn a_setting_that_the_server_refuses_is_shown_in_its_own_words() {
 fn scene_bad_setting() {
     let mut needs = small();
     needs.settings.insert("no_such_setting".into(), "1".into());
-    let error = server::start(&Spec::Auto, &needs, &mut quiet).unwrap_err();
+    let error = server::start(&local(), &needs, &mut quiet).unwrap_err();
     assert!(matches!(error, ServerError::DiedAtStart { .. }), "{error:?}");
     assert!(
         error.to_string().contains("unrecognized configuration parameter \"no_such_setting\""),
@@ -251,7 +188,7 @@ fn scene_bad_setting() {
 
 #[test]
 fn memory_that_the_machine_has_not_is_said() {
-    let scene = Scene::new();
+    let scene = Scene::new("server_local");
     scene.play("too_much_memory");
     assert_eq!(scene.left(), Vec::<PathBuf>::new());
 }
@@ -262,18 +199,21 @@ fn scene_too_much_memory() {
     let mut needs = small();
     needs.settings.insert("shared_buffers".into(), "7TB".into());
     let mut said = Vec::new();
-    let error = server::start(&Spec::Auto, &needs, &mut |line| said.push(line.to_owned())).unwrap_err();
+    let error = server::start(&local(), &needs, &mut |line| said.push(line.to_owned())).unwrap_err();
     assert!(matches!(error, ServerError::NoMemory { .. }), "{error:?}");
-    assert!(error.to_string().contains("shared_buffers=7TB"), "{error}");
+    assert!(
+        error.to_string().contains("Cannot allocate memory") && error.next().contains("shared_buffers"),
+        "{error}"
+    );
     assert!(said.iter().any(|line| line.contains("shared_buffers takes")), "{said:?}");
 }
 
 #[test]
 fn a_start_that_is_interrupted_leaves_nothing() {
-    let scene = Scene::new();
+    let scene = Scene::new("server_local");
     scene.play("interrupted");
     assert_eq!(scene.left(), Vec::<PathBuf>::new());
-    assert_eq!(processes_in(scene.root.path()), Vec::<u32>::new());
+    assert_eq!(processes_in(scene.root()), Vec::<u32>::new());
 }
 
 #[test]
@@ -286,18 +226,16 @@ fn scene_interrupted() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     let began = Instant::now();
-    let error = server::start(&Spec::Auto, &needs, &mut quiet).unwrap_err();
+    let error = server::start(&local(), &needs, &mut quiet).unwrap_err();
     waker.join().unwrap();
     assert!(matches!(error, ServerError::Interrupted), "{error:?}");
     assert_eq!(error.exit_code(), 130);
     assert!(began.elapsed() < Duration::from_secs(15));
 }
 
-/// What `start` says with this environment, as text; the scene below prints it.
-fn complaint(scene: &Scene, environment: &[(&str, &str)]) -> String {
-    let mut command = scene.command("complain");
-    command.envs(environment.iter().copied());
-    let output = command.output().unwrap();
+/// What `start` says with this variable.
+fn complaint(scene: &Scene, variable: &str, value: &str) -> String {
+    let output = scene.command("complain").env(variable, value).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{output:?}");
     assert_eq!(scene.left(), Vec::<PathBuf>::new(), "{text}");
@@ -307,16 +245,13 @@ fn complaint(scene: &Scene, environment: &[(&str, &str)]) -> String {
 #[test]
 #[ignore = "a scene of the tests below"]
 fn scene_complain() {
-    let error = server::start(&Spec::Auto, &small(), &mut quiet).unwrap_err();
-    assert_eq!(error.exit_code(), 3);
-    let text = format!("\n{error}\nnext: {}\n", error.next());
-    std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes()).unwrap();
+    scene::complain(&server::start(&local(), &small(), &mut quiet).unwrap_err());
 }
 
 #[test]
 fn each_thing_that_is_missing_has_its_own_words() {
-    let scene = Scene::new();
-    let long = scene.root.path().join("d".repeat(100));
+    let scene = Scene::new("server_local");
+    let long = scene.root().join("d".repeat(100));
     fs::create_dir(&long).unwrap();
     let long = long.display().to_string();
     for (variable, value, expected) in [
@@ -328,16 +263,16 @@ fn each_thing_that_is_missing_has_its_own_words() {
         ("PLANBOOK_SOCKET_DIR", &long, "of 107 allowed"),
         ("PLANBOOK_STATE_DIR", "/proc/1/no", "cannot create /proc/1/no/servers"),
     ] {
-        let text = complaint(&scene, &[(variable, value)]);
+        let text = complaint(&scene, variable, value);
         assert!(text.contains(expected), "{variable}={value}: {text}");
-        assert!(text.contains("next: "), "{variable}={value}: {text}");
+        assert!(text.contains("next: ") && text.contains("exit 3"), "{variable}={value}: {text}");
     }
 }
 
 #[test]
 fn initdb_without_disk_or_with_another_trouble_says_so() {
-    let scene = Scene::new();
-    let bin = scene.root.path().join("bin");
+    let scene = Scene::new("server_local");
+    let bin = scene.root().join("bin");
     fs::create_dir(&bin).unwrap();
     let write = |name: &str, body: &str| {
         let path = bin.join(name);
@@ -347,16 +282,16 @@ fn initdb_without_disk_or_with_another_trouble_says_so() {
     write("postgres", "echo 'postgres (PostgreSQL) 99.1'");
     let at = bin.display().to_string();
     write("initdb", "echo 'initdb: error: could not write file \"x\": No space left on device' >&2; exit 1");
-    let text = complaint(&scene, &[("PLANBOOK_PG_BIN", &at)]);
+    let text = complaint(&scene, "PLANBOOK_PG_BIN", &at);
     assert!(text.contains("no space left on the disk") && text.contains("PLANBOOK_DATA_DIR"), "{text}");
     write("initdb", "echo 'initdb: error: a test' >&2; exit 1");
-    let text = complaint(&scene, &[("PLANBOOK_PG_BIN", &at)]);
+    let text = complaint(&scene, "PLANBOOK_PG_BIN", &at);
     assert!(
         text.contains("initdb failed (exit status: 1)") && text.contains("| initdb: error: a test"),
         "{text}"
     );
     write("initdb", "exit 0");
-    let text = complaint(&scene, &[("PLANBOOK_PG_BIN", &at)]);
+    let text = complaint(&scene, "PLANBOOK_PG_BIN", &at);
     assert!(text.contains("the server died while starting (exit status: 0)"), "{text}");
 }
 
@@ -365,10 +300,10 @@ fn a_place_that_the_servers_account_cannot_enter_is_named() {
     if !nix::unistd::Uid::effective().is_root() {
         return; // Only root drops to another account.
     }
-    let scene = Scene::new();
-    let closed = scene.root.path().join("closed");
+    let scene = Scene::new("server_local");
+    let closed = scene.root().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
-    let text = complaint(&scene, &[("PLANBOOK_DATA_DIR", &closed.display().to_string())]);
+    let text = complaint(&scene, "PLANBOOK_DATA_DIR", &closed.display().to_string());
     assert!(text.contains("no permission to enter") && text.contains("as the account `"), "{text}");
 }
