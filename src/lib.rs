@@ -14,6 +14,7 @@
 
 pub mod commands;
 pub mod metric;
+mod nearest;
 pub mod notebook;
 pub mod number;
 pub mod plan;
@@ -21,3 +22,4 @@ pub mod server;
 pub mod session;
 pub mod sql;
 pub mod stats;
+pub mod template;

@@ -1,7 +1,26 @@
 //! Notebooks: from YAML text to a valid [`Notebook`], or to every fault in it.
+//!
+//! ```text
+//! text → tree of nodes with places → wire types, decoded past faults → model
+//! ```
+//!
+//! Nothing here touches a server, and nothing past [`load`] meets an invalid notebook.
 
+mod convert;
+mod de;
+mod fault;
+mod hash;
+mod load;
 mod model;
+mod node;
+mod scalar;
+mod schema;
 mod source;
+mod traps;
+mod wire;
 
+pub use fault::{Fault, Faults};
+pub use load::{Overrides, load, load_text};
 pub use model::*;
+pub use schema::{dataset_schema, notebook_schema};
 pub use source::{Place, Source};

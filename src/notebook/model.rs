@@ -9,19 +9,7 @@ use crate::plan::{Comparison, Pattern};
 
 use super::source::{Place, Source};
 
-/// A value of a parameter, a `let` or a named number.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(untagged)]
-pub enum Scalar {
-    /// `true` or `false`
-    Boolean(bool),
-    /// An integer
-    Integer(i64),
-    /// Any other number
-    Float(f64),
-    /// Text
-    Text(String),
-}
+pub use crate::template::Scalar;
 
 /// Names and values in the order they were given.
 pub type Values = Vec<(String, Scalar)>;

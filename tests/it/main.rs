@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod engine;
+mod malformed;
 mod plan_fixtures;
 mod plan_same;
 mod scene;

@@ -1,0 +1,170 @@
+//! Datasets: a file of its own, or statements in the notebook.
+
+use std::path::Path;
+
+use crate::template::Context;
+
+use super::super::de::Reader;
+use super::super::fault::Fault;
+use super::super::model::{Dataset, Settings, Template, Values};
+use super::super::source::Source;
+use super::super::wire::{self, DatasetUse, Entries, OneOrMany, Sql, Value};
+use super::super::{scalar, traps};
+use super::names::{Scope, World};
+use super::{Convert, FindDataset, params, version};
+
+impl Convert<'_> {
+    /// The dataset of a notebook. Faults of the file are shown in the file, and go to `outside`.
+    pub(super) fn dataset(
+        &self,
+        wire: &DatasetUse,
+        notebook: &str,
+        path: &Path,
+        values: &Values,
+        find: &mut FindDataset<'_>,
+        outside: &mut Vec<Fault>,
+    ) -> Option<Dataset> {
+        let reader = self.reader;
+        let Some(file) = wire.file else { return self.inline(wire, notebook, path, values) };
+        if let Some(sql) = &wire.sql {
+            let at = sql.items.first().map_or(reader.tree.place(file.0), |sql| reader.tree.place(sql.0));
+            reader.fault(at, "`dataset` has both `file` and `sql`", "keep one of them");
+        }
+        let name = self.text(file)?;
+        let (path, source) = match find(&name, reader.tree.place(file.0), &reader.tree.source) {
+            Ok(found) => found,
+            Err(fault) => {
+                outside.push(fault);
+                return None;
+            }
+        };
+        let stem =
+            Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut read = File { source: &source, stem: &stem, path: &path, outside };
+        read.whole(|defaults| self.with(wire.with.as_ref(), defaults))
+    }
+
+    fn inline(&self, wire: &DatasetUse, notebook: &str, path: &Path, values: &Values) -> Option<Dataset> {
+        let reader = self.reader;
+        if let Some((name, _)) = wire.with.as_ref().and_then(|with| with.0.first()) {
+            let help = "statements in the notebook see its parameters as they are";
+            reader.fault(reader.tree.place(name.0), "`with` goes with a dataset file", help);
+        }
+        let Some(sql) = &wire.sql else {
+            if !params::has_nested(reader, "dataset", &["file", "sql"]) {
+                let place = params::place_of(reader, "dataset");
+                reader.fault(
+                    place,
+                    "`dataset` needs `file` or `sql`",
+                    "write {file: datasets/….yaml}, or statements",
+                );
+            }
+            return None;
+        };
+        Some(Dataset {
+            name: notebook.to_owned(),
+            path: path.to_owned(),
+            source: reader.tree.source.clone(),
+            params: values.clone(),
+            sql: self.build(sql),
+            verify: wire.verify.as_ref().map(|verify| self.verify(verify)).unwrap_or_default(),
+        })
+    }
+
+    /// Statements that build tables. They see parameters only: the same tables for every run.
+    fn build(&self, sql: &OneOrMany<Sql>) -> Vec<Template> {
+        self.split_at_commas(&sql.items);
+        sql.items.iter().filter_map(|sql| self.statements(*sql, Scope::Params)).collect()
+    }
+
+    fn verify(&self, verify: &OneOrMany<Sql>) -> Vec<Template> {
+        self.split_at_commas(&verify.items);
+        verify.items.iter().filter_map(|sql| self.query(*sql, Scope::Params)).collect()
+    }
+
+    /// The values that the notebook gives to the parameters of the file.
+    fn with(&self, with: Option<&Entries<Value>>, defaults: &Values) -> Values {
+        let mut values = defaults.clone();
+        for (name, value) in with.iter().flat_map(|with| &with.0) {
+            let tree = self.reader.tree;
+            let text = tree.text(name.0);
+            let Some(slot) = values.iter_mut().find(|(known, _)| known == text) else {
+                let help = params::unknown_parameter(text, defaults);
+                self.reader.fault(tree.place(name.0), format!("the dataset has no parameter `{text}`"), help);
+                continue;
+            };
+            let Some(rendered) = self.rendered(value.0) else { continue };
+            match params::coerce(&slot.1, &rendered) {
+                Some(value) => slot.1 = value,
+                None => {
+                    let message =
+                        format!("`{text}` of the dataset is {}, not `{rendered}`", params::noun(&slot.1));
+                    self.reader.fault(
+                        tree.place(value.0),
+                        message,
+                        format!("write {}", params::noun(&slot.1)),
+                    );
+                }
+            }
+        }
+        values
+    }
+}
+
+/// A dataset file that is being read.
+struct File<'f> {
+    source: &'f Source,
+    stem: &'f str,
+    path: &'f Path,
+    outside: &'f mut Vec<Fault>,
+}
+
+impl File<'_> {
+    fn whole(&mut self, with: impl FnOnce(&Values) -> Values) -> Option<Dataset> {
+        let parsed = traps::parse(self.source);
+        let Some(tree) = parsed.tree else {
+            self.outside.extend(parsed.faults);
+            return None;
+        };
+        if let Err(faults) = version(&tree, "planbook-dataset", "a dataset file", &parsed.faults) {
+            self.outside.extend(faults.faults().iter().cloned());
+            return None;
+        }
+        let reader = Reader::new(&tree, parsed.faults, &parsed.set_aside);
+        let dataset = self.decoded(&reader, with);
+        self.outside.extend(reader.into_faults());
+        dataset
+    }
+
+    fn decoded(&self, reader: &Reader<'_>, with: impl FnOnce(&Values) -> Values) -> Option<Dataset> {
+        let wire: wire::Dataset = reader.decode(reader.tree.root)?;
+        let defaults =
+            wire.params.as_ref().map(|params| params::defaults(reader, params)).unwrap_or_default();
+        let values = with(&defaults);
+        let convert = Convert {
+            reader,
+            params: Context::new().with(&values),
+            world: World::of_params(&values),
+            profiles: Vec::new(),
+            settings: Settings::new(),
+        };
+        convert.required(wire.version.is_some(), "planbook-dataset", "planbook-dataset: 1");
+        convert.required(wire.sql.is_some(), "sql", "sql: […]");
+        if let Some(version) =
+            wire.version.filter(|version| scalar::integer(reader.tree.text(version.0)).is_none())
+        {
+            convert.whole(version, "`planbook-dataset`", 1);
+        }
+        if let Some(summary) = wire.summary {
+            convert.text(summary);
+        }
+        Some(Dataset {
+            name: self.stem.to_owned(),
+            path: self.path.to_owned(),
+            source: self.source.clone(),
+            params: values,
+            sql: wire.sql.as_ref().map(|sql| convert.build(sql)).unwrap_or_default(),
+            verify: wire.verify.as_ref().map(|verify| convert.verify(verify)).unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! What a recording depends on, in two parts: what runs, and what is only shown.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::model::{
+    Arm, BindingValue, Column, Dataset, Expected, Measure, Notebook, Settings, Step, StepKind, Template,
+};
+
+impl Notebook {
+    /// SHA-256, in hexadecimal, of what runs: the dataset, parameters, settings, queries and steps that act, and
+    /// what expectations need from the server. A recording with another hash is stale.
+    #[must_use]
+    pub fn runs_hash(&self) -> String {
+        let steps: Vec<Value> = self.steps.iter().filter_map(runs).collect();
+        hash(&json!({
+            "dataset": self.dataset.as_ref().map(dataset),
+            "params": self.params,
+            "settings": settings(&self.settings),
+            "steps": steps,
+        }))
+    }
+
+    /// SHA-256, in hexadecimal, of what is only shown: title, text, labels, expectations, claims, tables. A
+    /// recording with another hash can be rendered and judged again without a server.
+    #[must_use]
+    pub fn shown_hash(&self) -> String {
+        let steps: Vec<Value> = self.steps.iter().map(shown).collect();
+        hash(&json!({ "title": self.title, "summary": self.summary, "tags": self.tags, "steps": steps }))
+    }
+}
+
+fn hash(value: &Value) -> String {
+    Sha256::digest(value.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn text(template: &Template) -> &str {
+    &template.text
+}
+
+fn settings(settings: &Settings) -> Value {
+    settings.iter().map(|(name, value)| (name.clone(), Value::from(text(value)))).collect()
+}
+
+fn dataset(dataset: &Dataset) -> Value {
+    let texts = |templates: &[Template]| templates.iter().map(|sql| sql.text.clone()).collect::<Vec<_>>();
+    json!({ "params": dataset.params, "sql": texts(&dataset.sql), "verify": texts(&dataset.verify) })
+}
+
+/// A step that acts on the server; the others are left out, so that adding one changes nothing.
+fn runs(step: &Step) -> Option<Value> {
+    Some(match &step.kind {
+        StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) => return None,
+        StepKind::Let(bindings) => {
+            let bound = bindings.iter().map(|binding| match &binding.value {
+                BindingValue::Sql(sql) => json!([binding.name, "sql", text(sql)]),
+                BindingValue::Expr(expr) => json!([binding.name, "expr", text(expr)]),
+            });
+            json!({ "let": bound.collect::<Vec<_>>() })
+        }
+        StepKind::Sql(sql) => json!({ "sql": text(sql) }),
+        StepKind::Analyze(tables) => json!({ "analyze": tables }),
+        StepKind::Vacuum(vacuum) => json!({ "vacuum": vacuum.tables, "options": vacuum.options }),
+        StepKind::Measure(measure) => measure_runs(measure),
+    })
+}
+
+fn measure_runs(measure: &Measure) -> Value {
+    let arms: Vec<Value> = measure.arms.iter().map(arm_runs).collect();
+    json!({
+        "measure": measure.id,
+        "arms": arms,
+        "reps": measure.reps,
+        "turns": measure.turns,
+        "min_reps": measure.min_reps,
+        "budget_ms": u64::try_from(measure.budget.as_millis()).unwrap_or(u64::MAX),
+        "explain": [measure.explain.timing, measure.explain.verbose, measure.explain.wal],
+    })
+}
+
+fn arm_runs(arm: &Arm) -> Value {
+    json!({
+        "id": arm.id,
+        "query": text(&arm.query),
+        "settings": settings(&arm.settings),
+        "names": names(arm),
+    })
+}
+
+/// The tables and indexes whose existence is looked up while the measure runs.
+fn names(arm: &Arm) -> Vec<String> {
+    let patterns = arm.expect.iter().flat_map(|expectation| match &expectation.what {
+        Expected::Plan(pattern) | Expected::Never(pattern) => std::slice::from_ref(pattern),
+        Expected::Any(patterns) => patterns,
+        Expected::Metric(..) => &[],
+    });
+    let mut names: Vec<String> = patterns
+        .flat_map(|pattern| {
+            pattern.relations().into_iter().chain(pattern.indexes()).map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn shown(step: &Step) -> Value {
+    match &step.kind {
+        StepKind::Text(markdown) => json!({ "text": text(markdown) }),
+        StepKind::Vacuum(vacuum) => json!({ "vacuum": vacuum.complete }),
+        StepKind::Measure(measure) => {
+            let arms = measure.arms.iter().map(|arm| {
+                let expect: Vec<String> =
+                    arm.expect.iter().map(|expect| format!("{} {:?}", expect.written, expect.when)).collect();
+                json!([arm.label, expect])
+            });
+            json!({ "label": measure.label, "arms": arms.collect::<Vec<_>>() })
+        }
+        StepKind::Check(claims) => {
+            claims.iter().map(|claim| json!([claim.name, text(&claim.expr)])).collect::<Vec<_>>().into()
+        }
+        StepKind::Table(table) => {
+            let of: Vec<Value> =
+                table.of.iter().map(|subject| json!([subject.measure, subject.arm])).collect();
+            let columns: Vec<&str> = table
+                .columns
+                .iter()
+                .map(|column| match column {
+                    Column::Plan => "plan",
+                    Column::Metric(metric) => metric.name(),
+                })
+                .collect();
+            json!({ "table": table.id, "title": table.title, "of": of, "columns": columns })
+        }
+        other => Value::from(other.key()),
+    }
+}

@@ -1,0 +1,199 @@
+//! A notebook as it is written. Private and strict: what these types do not name is an unknown key.
+//!
+//! Leaves are the numbers of their nodes: the text and the place are looked up in the tree when the model is
+//! made. The JSON Schema comes from these same types.
+
+mod leaf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(super) use leaf::{
+    Any, Either, Entries, Expect, Expr, Name, OneOrMany, PATTERN_KEYS, Sql, Text, Value, Whole,
+};
+
+/// A Planbook notebook: an ordered list of steps.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "a notebook")]
+#[schemars(rename = "Notebook")]
+pub(super) struct Notebook {
+    /// The version of the language: 1.
+    #[schemars(required)]
+    pub(super) planbook: Option<Whole>,
+    /// What the reader learns, in one sentence.
+    #[schemars(required)]
+    pub(super) title: Option<Text>,
+    /// Two or three sentences for lists of notebooks.
+    pub(super) summary: Option<Text>,
+    /// Words to find it by.
+    pub(super) tags: Option<Vec<Text>>,
+    /// The tables it starts from.
+    pub(super) dataset: Option<DatasetUse>,
+    /// Names with default values, whose type they keep.
+    pub(super) params: Option<Entries<Value>>,
+    /// Named sets of parameters, chosen with `--profile`.
+    pub(super) profiles: Option<Entries<Entries<Value>>>,
+    /// PostgreSQL settings of every step.
+    pub(super) settings: Option<Entries<Value>>,
+    /// What happens, in order.
+    #[schemars(required, with = "Option<Vec<Step>>")]
+    pub(super) steps: Option<Vec<Any>>,
+}
+
+/// A file with a dataset, or statements that build one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`dataset`")]
+#[schemars(rename = "DatasetUse")]
+pub(super) struct DatasetUse {
+    /// A dataset file, relative to the notebook.
+    pub(super) file: Option<Text>,
+    /// Values for the file's parameters.
+    pub(super) with: Option<Entries<Value>>,
+    /// Statements that build the tables, instead of a file.
+    pub(super) sql: Option<OneOrMany<Sql>>,
+    /// Queries that must return true once the tables are built.
+    pub(super) verify: Option<OneOrMany<Sql>>,
+}
+
+/// A dataset: tables built once, from which every run starts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "a dataset")]
+#[schemars(rename = "Dataset")]
+pub(super) struct Dataset {
+    /// The version of the language: 1.
+    #[serde(rename = "planbook-dataset")]
+    #[schemars(required)]
+    pub(super) version: Option<Whole>,
+    /// What it holds, in a sentence or two.
+    pub(super) summary: Option<Text>,
+    /// Names with default values, whose type they keep.
+    pub(super) params: Option<Entries<Value>>,
+    /// Statements that build the tables, in order.
+    #[schemars(required)]
+    pub(super) sql: Option<OneOrMany<Sql>>,
+    /// Queries that must return true once the tables are built.
+    pub(super) verify: Option<OneOrMany<Sql>>,
+}
+
+/// One step: a mapping with exactly one key, which names its kind.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename = "a step", rename_all = "lowercase")]
+#[schemars(rename = "Step")]
+pub(super) enum Step {
+    /// Markdown for the report, a template over everything that was measured.
+    Text(Text),
+    /// Names bound to the result of a query or an expression.
+    Let(Entries<Binding>),
+    /// Statements, separated by semicolons, each in its own transaction.
+    Sql(Sql),
+    /// ANALYZE of the named tables.
+    Analyze(OneOrMany<Name>),
+    /// VACUUM of the named tables, never with ANALYZE.
+    Vacuum(Either<Vacuum, OneOrMany<Name>>),
+    /// One query under one or more arms: its plan, then its time.
+    Measure(Box<Measure>),
+    /// Claims that must hold, and named numbers.
+    Check(OneOrMany<Either<Entries<Expr>, Expr>>),
+    /// A table of measures in the report.
+    Table(Table),
+}
+
+/// Where the value of a name comes from: one of the two.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "a name of `let`")]
+#[schemars(rename = "Binding")]
+pub(super) struct Binding {
+    /// A query with one row and one column.
+    pub(super) sql: Option<Sql>,
+    /// An expression over parameters and earlier names.
+    pub(super) expr: Option<Expr>,
+}
+
+/// VACUUM with options.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`vacuum`")]
+#[schemars(rename = "Vacuum")]
+pub(super) struct Vacuum {
+    /// One table.
+    pub(super) table: Option<Name>,
+    /// Several tables, one VACUUM each.
+    pub(super) tables: Option<OneOrMany<Name>>,
+    /// Options of VACUUM, such as `INDEX_CLEANUP: on`.
+    pub(super) options: Option<Entries<Value>>,
+    /// `complete` (the default) or `incomplete`: whether the visibility map must cover the table afterwards.
+    pub(super) expect: Option<Text>,
+}
+
+/// One query under one or more arms.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "a measure")]
+#[schemars(rename = "Measure")]
+pub(super) struct Measure {
+    /// Its name in claims, tables and files.
+    pub(super) id: Name,
+    /// What a reader sees instead of the id.
+    pub(super) label: Option<Text>,
+    /// The query: one statement that reads.
+    pub(super) query: Option<Sql>,
+    /// Another measure, whose query, settings, arms, repetitions and EXPLAIN options this one takes over.
+    pub(super) like: Option<Name>,
+    /// Named conditions, which take turns.
+    pub(super) arms: Option<Entries<Arm>>,
+    /// PostgreSQL settings of all arms.
+    pub(super) settings: Option<Entries<Value>>,
+    /// Timed executions per arm (20).
+    pub(super) reps: Option<Whole>,
+    /// Turns that they are spread over (10).
+    pub(super) turns: Option<Whole>,
+    /// The budget never cuts below this many (5).
+    pub(super) min_reps: Option<Whole>,
+    /// Time for the timed executions of each arm (10s).
+    pub(super) budget: Option<Text>,
+    /// Options of EXPLAIN.
+    pub(super) explain: Option<Explain>,
+    /// What must hold for every arm.
+    pub(super) expect: Option<Expect>,
+}
+
+/// One condition of a measure.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "an arm")]
+#[schemars(rename = "Arm")]
+pub(super) struct Arm {
+    /// What a reader sees instead of the id.
+    pub(super) label: Option<Text>,
+    /// A query of its own.
+    pub(super) query: Option<Sql>,
+    /// PostgreSQL settings of this arm.
+    pub(super) settings: Option<Entries<Value>>,
+    /// What must hold for this arm alone.
+    pub(super) expect: Option<Expect>,
+}
+
+/// Options of EXPLAIN, each `on` or `off`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`explain`")]
+#[schemars(rename = "Explain")]
+pub(super) struct Explain {
+    /// TIMING (on)
+    pub(super) timing: Option<Text>,
+    /// VERBOSE (off)
+    pub(super) verbose: Option<Text>,
+    /// WAL (on)
+    pub(super) wal: Option<Text>,
+}
+
+/// A table of measures in the report, and a CSV of the same name.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "a table")]
+#[schemars(rename = "Table")]
+pub(super) struct Table {
+    /// Names the CSV.
+    pub(super) id: Name,
+    /// What stands above it.
+    pub(super) title: Option<Text>,
+    /// Measures, with all their arms, or single arms as `measure.arm`.
+    pub(super) of: OneOrMany<Text>,
+    /// `plan` and metrics.
+    pub(super) columns: OneOrMany<Text>,
+}

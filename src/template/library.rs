@@ -1,0 +1,164 @@
+//! The filters, tests and functions of a template, and the environment that holds them.
+
+use minijinja::value::Value;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+
+use crate::number;
+
+use super::kind::Kind;
+
+/// What a template is rendered for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// SQL and settings: values as they are.
+    Sql,
+    /// Markdown for the report: numbers made readable, texts escaped.
+    Text,
+}
+
+/// Steps of the interpreter that one template may take: far above any sentence or statement, far below what
+/// would hold up a run.
+const FUEL: u64 = 2_000_000;
+
+/// What a filter makes of what it gets.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Makes {
+    Number,
+    Text,
+    Element,
+    Same,
+}
+
+/// A filter that may be used: its name, how many arguments it takes at most, what it makes.
+pub(super) struct FilterRule {
+    pub(super) name: &'static str,
+    pub(super) arguments: usize,
+    pub(super) makes: Makes,
+}
+
+const fn filter(name: &'static str, arguments: usize, makes: Makes) -> FilterRule {
+    FilterRule { name, arguments, makes }
+}
+
+/// The filters of the language. `default` is left out on purpose: it would turn what was not measured into a
+/// number.
+pub(super) const FILTERS: &[FilterRule] = &[
+    filter("abs", 0, Makes::Number),
+    filter("count", 0, Makes::Number),
+    filter("first", 0, Makes::Element),
+    filter("float", 0, Makes::Number),
+    filter("int", 0, Makes::Number),
+    filter("join", 1, Makes::Text),
+    filter("last", 0, Makes::Element),
+    filter("length", 0, Makes::Number),
+    filter("list", 0, Makes::Same),
+    filter("lower", 0, Makes::Text),
+    filter("max", 0, Makes::Element),
+    filter("min", 0, Makes::Element),
+    filter("ms", 0, Makes::Text),
+    filter("percent", 0, Makes::Text),
+    filter("raw", 0, Makes::Text),
+    filter("replace", 2, Makes::Text),
+    filter("reverse", 0, Makes::Same),
+    filter("round", 1, Makes::Number),
+    filter("sort", 0, Makes::Same),
+    filter("string", 0, Makes::Text),
+    filter("sum", 0, Makes::Number),
+    filter("trim", 0, Makes::Text),
+    filter("unique", 0, Makes::Same),
+    filter("upper", 0, Makes::Text),
+];
+
+/// The tests that may stand after `is`.
+pub(super) const TESTS: &[&str] =
+    &["boolean", "defined", "divisibleby", "even", "number", "odd", "string", "undefined"];
+
+/// The functions, with what they return.
+pub(super) const FUNCTIONS: &[&str] = &["range"];
+
+/// What a call of a function returns.
+pub(super) fn returns(function: &str) -> Kind {
+    match function {
+        "range" => Kind::List(Box::new(Kind::Number)),
+        _ => Kind::Any,
+    }
+}
+
+/// Whether a word means something in the template language, so that nothing may be named so.
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
+    const WORDS: &[&str] =
+        &["and", "else", "false", "if", "in", "is", "loop", "none", "not", "or", "self", "true"];
+    WORDS.contains(&name) || FUNCTIONS.contains(&name)
+}
+
+/// The environment in which templates are evaluated.
+pub(super) fn environment(purpose: Purpose) -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_fuel(Some(FUEL));
+    for filter in ["default", "d", "safe"] {
+        environment.remove_filter(filter);
+    }
+    environment.add_filter("ms", |value: Value| numeric(&value).map(number::milliseconds).map(safe));
+    environment.add_filter("percent", |value: Value| numeric(&value).map(number::percent).map(safe));
+    environment.add_filter("raw", |value: Value| raw(&value));
+    match purpose {
+        Purpose::Sql => environment.set_formatter(|out, _, value| Ok(write!(out, "{}", plain(value)?)?)),
+        Purpose::Text => environment.set_formatter(|out, _, value| Ok(write!(out, "{}", readable(value)?)?)),
+    }
+    environment
+}
+
+fn safe(text: String) -> Value {
+    Value::from_safe_string(text)
+}
+
+fn numeric(value: &Value) -> Result<f64, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    if value.is_number() {
+        return f64::try_from(value.clone());
+    }
+    Err(Error::new(ErrorKind::InvalidOperation, format!("this filter takes a number, not {}", value.kind())))
+}
+
+fn raw(value: &Value) -> Result<Value, Error> {
+    plain(value).map(safe)
+}
+
+/// A value as it stands.
+fn plain(value: &Value) -> Result<String, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    if value.is_none() {
+        return Err(Error::new(ErrorKind::InvalidOperation, "there is no value here"));
+    }
+    if value.is_number() && !value.is_integer() {
+        let float = f64::try_from(value.clone())?;
+        if !float.is_finite() {
+            return Err(Error::new(ErrorKind::InvalidOperation, "this is not a finite number"));
+        }
+        return Ok(float.to_string());
+    }
+    Ok(value.to_string())
+}
+
+/// A value as prose shows it.
+fn readable(value: &Value) -> Result<String, Error> {
+    if value.is_safe() || value.is_undefined() || value.is_none() {
+        return plain(value);
+    }
+    if value.is_number() {
+        let float = f64::try_from(value.clone())?;
+        return if value.is_integer() {
+            Ok(number::count(float))
+        } else {
+            plain(value).map(|_| number::significant(float))
+        };
+    }
+    plain(value).map(|text| super::escape_markdown(&text))
+}

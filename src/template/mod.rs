@@ -1,0 +1,86 @@
+//! Templates and expressions: what stands between `{{` and `}}` in a notebook.
+//!
+//! The language is minijinja, strict, without the `default` filter. Every name, attribute, filter, test and
+//! function is [checked](check_template) before anything runs, in branches that are not taken too, and every
+//! comparison of a number with a text is refused: minijinja would call `5 > '3'` false and go on.
+//!
+//! A leaf: it knows metrics by name and nothing of notebooks or recordings.
+
+mod check;
+mod context;
+mod error;
+mod infer;
+mod kind;
+mod library;
+mod paths;
+mod text;
+
+pub use check::{Checked, MetricUse, check_expression, check_template};
+pub use context::{Context, Scalar};
+pub use error::TemplateError;
+pub use kind::{Group, Kind, Names};
+pub use library::is_reserved;
+pub use text::{escape_markdown, render_text};
+
+use minijinja::Value;
+
+use library::Purpose;
+
+/// Renders SQL or a setting. Values go in as they are: nothing is quoted or escaped.
+///
+/// # Errors
+/// A template that does not parse, an undefined name, a comparison of unlike things.
+pub fn render_sql(text: &str, values: &Context) -> Result<String, TemplateError> {
+    first(check_template(text, &values.names()).errors)?;
+    let written = paths::rewrite_template(text, values);
+    let environment = library::environment(Purpose::Sql);
+    environment.render_str(&written, values.values()).map_err(|error| TemplateError::new(&error, text))
+}
+
+/// The value of an expression: a number, a truth value or a text.
+///
+/// Comparisons are checked against the kinds that the values have now, so that a number is never compared
+/// with a text whose kind was not known when the notebook was read.
+///
+/// # Errors
+/// An expression that does not parse, an undefined name, a comparison of unlike things, a result that is
+/// none of the three, or a number that is not finite (a division by zero).
+pub fn evaluate(expression: &str, values: &Context) -> Result<Scalar, TemplateError> {
+    first(check_expression(expression, &values.names()).errors)?;
+    let written = paths::rewrite_expression(expression, values);
+    let environment = library::environment(Purpose::Sql);
+    let value = environment
+        .compile_expression(&written)
+        .and_then(|compiled| compiled.eval(values.values()))
+        .map_err(|error| TemplateError::new(&error, expression))?;
+    scalar(&value).ok_or_else(|| TemplateError::whole(expression, not_a_scalar(&value)))
+}
+
+fn first(errors: Vec<TemplateError>) -> Result<(), TemplateError> {
+    errors.into_iter().next().map_or(Ok(()), Err)
+}
+
+fn not_a_scalar(value: &Value) -> String {
+    match f64::try_from(value.clone()) {
+        Ok(number) if !number.is_finite() => format!("the result is not a finite number ({number})"),
+        _ => format!("the result is neither a number, a truth value nor a text, but {}", value.kind()),
+    }
+}
+
+fn scalar(value: &Value) -> Option<Scalar> {
+    if let Ok(boolean) = bool::try_from(value.clone()) {
+        return Some(Scalar::Boolean(boolean));
+    }
+    if let Some(text) = value.as_str() {
+        return Some(Scalar::Text(text.to_owned()));
+    }
+    if !value.is_number() {
+        return None;
+    }
+    if value.is_integer()
+        && let Ok(integer) = i64::try_from(value.clone())
+    {
+        return Some(Scalar::Integer(integer));
+    }
+    f64::try_from(value.clone()).ok().filter(|number| number.is_finite()).map(Scalar::Float)
+}
