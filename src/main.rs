@@ -1,3 +1,9 @@
-//! The `planbook` program.
+//! The `planbook` program: parses the command line, calls the library, maps the outcome to an exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    ExitCode::from(planbook::commands::main(&planbook::cli::Cli::parse()))
+}

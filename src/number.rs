@@ -5,27 +5,40 @@ use crate::metric::{Metric, Unit};
 /// What stands in prose where nothing was measured.
 pub const NOT_MEASURED: &str = "not measured";
 
-/// A count with thousands separators: `41,667`. A count that is no integer keeps two decimals.
+/// A count with thousands separators: `41,667`. A count that is no integer keeps three significant digits, and
+/// never fewer than its integer part has.
 #[must_use]
 pub fn count(value: f64) -> String {
-    if value.fract() == 0.0 { grouped(value, 0) } else { grouped(value, 2) }
+    if value.fract() == 0.0 { grouped(value, 0) } else { significant(value) }
 }
 
 /// A time in milliseconds with three significant digits and the unit that suits it: `0.216 ms`, `882 ms`, `12.4 s`.
 #[must_use]
 pub fn milliseconds(value: f64) -> String {
-    if value.abs() >= 9_999.5 {
-        format!("{} s", significant(value / 1e3))
-    } else {
-        format!("{} ms", significant(value))
-    }
+    let (scale, unit) = time_unit(value);
+    format!("{} {unit}", significant(value / scale))
+}
+
+/// A time in milliseconds with its interval, all in one unit: `1.76 ms [1.71 – 1.83]`.
+#[must_use]
+pub fn milliseconds_within(value: f64, low: f64, high: f64) -> String {
+    let (scale, _) = time_unit(value);
+    format!("{} [{} – {}]", milliseconds(value), significant(low / scale), significant(high / scale))
+}
+
+/// Milliseconds up to what rounds to a second.
+fn time_unit(milliseconds: f64) -> (f64, &'static str) {
+    if milliseconds.abs() >= 999.5 { (1e3, "s") } else { (1.0, "ms") }
 }
 
 /// Three significant digits, thousands separated: `0.0123`, `4.08`, `1,230`.
 #[must_use]
 pub fn significant(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return count(value);
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() {
+        return value.to_string();
     }
     // Rounding first decides how many digits stand before the point: 9.996 is 10.0, not 10.00.
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
@@ -50,11 +63,7 @@ pub fn bytes(value: f64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 {
-        format!("{} bytes", count(value))
-    } else {
-        format!("{} {}", significant(value), UNITS[unit])
-    }
+    if unit == 0 { format!("{} bytes", count(value)) } else { format!("{} {}", significant(value), UNITS[unit]) }
 }
 
 /// The value of a metric, in its unit where the unit is not plain.
@@ -72,8 +81,7 @@ pub fn metric(metric: Metric, value: f64) -> String {
 
 fn grouped(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) =
-        plain.split_once('.').map_or((plain.as_str(), ""), |(whole, fraction)| (whole, fraction));
+    let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), ""), |(whole, fraction)| (whole, fraction));
     let mut out = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index) % 3 == 0 {
@@ -95,7 +103,7 @@ mod tests {
     #[test]
     fn counts_are_grouped() {
         let got = [0.0, 8.0, 999.0, 1000.0, 41_667.0, 5_000_000.0, -1234.0, 66_666.67].map(count);
-        assert_eq!(got, ["0", "8", "999", "1,000", "41,667", "5,000,000", "-1,234", "66,666.67"]);
+        assert_eq!(got, ["0", "8", "999", "1,000", "41,667", "5,000,000", "-1,234", "66,667"]);
     }
 
     #[test]
@@ -108,6 +116,8 @@ mod tests {
     fn units_suit_the_size() {
         assert_eq!(milliseconds(881.94), "882 ms");
         assert_eq!(milliseconds(12_345.0), "12.3 s");
+        assert_eq!(milliseconds(999.7), "1.00 s");
+        assert_eq!(milliseconds_within(1528.6, 1490.0, 1601.0), "1.53 s [1.49 – 1.60]");
         assert_eq!(bytes(512.0), "512 bytes");
         assert_eq!(bytes(341_336_064.0), "326 MB");
         assert_eq!(percent(0.125), "12.5%");

@@ -19,6 +19,14 @@ pub(super) enum AutoExplain {
 const OFF: &str = "SELECT set_config('auto_explain.log_min_duration', '-1', false)";
 
 impl Session {
+    /// Whether text and JSON of one execution can be had here: the library is loaded and was seen to work.
+    ///
+    /// # Errors
+    /// As [`Session::execute`].
+    pub fn has_auto_explain(&mut self) -> Result<bool, SessionError> {
+        Ok(self.load_auto_explain()? == AutoExplain::Loaded)
+    }
+
     /// Loads the library, unless that was tried before. That a server has none is no error.
     pub(super) fn load_auto_explain(&mut self) -> Result<AutoExplain, SessionError> {
         if self.auto_explain == AutoExplain::Unknown {

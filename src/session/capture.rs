@@ -10,7 +10,8 @@ use crate::sql::modifies_data;
 pub const MAX_CAPTURES: usize = 5;
 
 /// How text and JSON of a capture hang together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CaptureWay {
     /// Both tell of one execution.
     One,

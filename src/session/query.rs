@@ -19,6 +19,12 @@ pub struct Notice {
     pub message: String,
 }
 
+impl std::fmt::Display for Notice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.severity, self.message)
+    }
+}
+
 /// What came of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {

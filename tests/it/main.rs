@@ -4,9 +4,13 @@
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod engine;
+mod layers;
 mod malformed;
 mod plan_fixtures;
 mod plan_same;
+mod project;
+mod run;
+mod run_broken;
 mod scene;
 mod server_docker;
 mod server_local;

@@ -1,0 +1,152 @@
+//! From a recording to its numbers: one row per arm, every metric under its name.
+
+mod chosen;
+
+use std::collections::BTreeMap;
+
+use crate::metric::{self, Metric};
+use crate::notebook::{Scalar, StepKind};
+use crate::recording::{ArmKey, Captured, Event, Recording};
+use crate::stats::{self, Interval, RESAMPLES};
+use crate::template::Context;
+
+pub use chosen::chosen_node;
+
+/// The numbers of one recording.
+#[derive(Debug)]
+pub struct Analysis {
+    /// One per arm, in the order of the notebook, whether or not it was measured.
+    pub arms: Vec<ArmResult>,
+    /// Parameters and lets.
+    pub values: BTreeMap<String, Scalar>,
+}
+
+/// What is known of one arm.
+#[derive(Debug)]
+pub struct ArmResult {
+    /// Measure and arm.
+    pub key: ArmKey,
+    /// The measure's step.
+    pub step: usize,
+    /// The node that the planner chose, as EXPLAIN prints it; absent when nothing was captured.
+    pub node: Option<String>,
+    /// Every metric that the server reported or the samples give.
+    pub metrics: BTreeMap<Metric, f64>,
+    /// 95% interval of the median in milliseconds, by resampling turns.
+    pub median_interval: Option<Interval>,
+    /// The number of timed executions.
+    pub samples: usize,
+    /// Samples that the notebook asked for.
+    pub asked: usize,
+    /// The plan that was seen before or after the timed executions, where it was not the captured one.
+    pub changed_plan: Option<String>,
+}
+
+impl Analysis {
+    /// Computes every number of the recording.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Self {
+        let mut arms = Vec::new();
+        for step in &recording.notebook.steps {
+            let StepKind::Measure(measure) = &step.kind else { continue };
+            for arm in &measure.arms {
+                let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
+                arms.push(arm_result(recording, key, step.number, measure.reps));
+            }
+        }
+        Self { arms, values: values(recording) }
+    }
+
+    /// Everything that a template can name: parameters, lets, and every arm under its measure.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        let mut context = Context::new();
+        for (name, value) in &self.values {
+            context.set(name, value.clone());
+        }
+        for arm in &self.arms {
+            bind(&mut context, &arm.key, &arm.metrics);
+        }
+        context
+    }
+
+    /// The arm of that key.
+    #[must_use]
+    pub fn arm(&self, key: &ArmKey) -> Option<&ArmResult> {
+        self.arms.iter().find(|arm| arm.key == *key)
+    }
+}
+
+/// Binds one arm's metrics in a context.
+pub fn bind(context: &mut Context, key: &ArmKey, metrics: &BTreeMap<Metric, f64>) {
+    let metrics = metrics.iter().map(|(metric, value)| (metric.name().to_owned(), *value)).collect();
+    match &key.arm {
+        Some(arm) => context.set_arm(&key.measure, arm, metrics),
+        None => context.set_measure(&key.measure, metrics),
+    }
+}
+
+fn values(recording: &Recording) -> BTreeMap<String, Scalar> {
+    let lets = recording.events.iter().filter_map(|event| match event {
+        Event::Let(bound) => Some((bound.name.clone(), bound.value.clone())),
+        _ => None,
+    });
+    recording.notebook.params.iter().cloned().chain(lets).collect()
+}
+
+fn arm_result(recording: &Recording, key: ArmKey, step: usize, asked: usize) -> ArmResult {
+    let captured = recording.captures.get(&key);
+    let turns = recording.samples.get(&key).map_or(&[][..], Vec::as_slice);
+    let mut metrics = captured.map(|captured| metric::of_plan(&captured.plan)).unwrap_or_default();
+    metrics.extend(timings(turns));
+    let timed = recording.events.iter().find_map(|event| match event {
+        Event::Timed(timed) if timed.key == key => Some(timed),
+        _ => None,
+    });
+    ArmResult {
+        node: captured.map(node_title),
+        metrics,
+        median_interval: median_interval(turns, recording.manifest.seed),
+        samples: turns.iter().map(Vec::len).sum(),
+        asked: timed.map_or(asked, |timed| timed.asked),
+        changed_plan: timed.and_then(|timed| timed.changed_plan.clone()),
+        key,
+        step,
+    }
+}
+
+fn node_title(captured: &Captured) -> String {
+    chosen_node(&captured.plan).title()
+}
+
+/// The statistics of the samples, those that their number allows.
+#[must_use]
+pub fn timings(turns: &[Vec<f64>]) -> BTreeMap<Metric, f64> {
+    let samples: Vec<f64> = turns.iter().flatten().copied().collect();
+    let Some(summary) = stats::Summary::of(&samples) else { return BTreeMap::new() };
+    [
+        (Metric::Median, Some(summary.median)),
+        (Metric::Min, Some(summary.min)),
+        (Metric::Max, Some(summary.max)),
+        (Metric::Mean, Some(summary.mean)),
+        (Metric::Stddev, summary.stddev),
+        (Metric::Mad, Some(summary.mad)),
+        (Metric::P95, summary.p95),
+        (Metric::P99, summary.p99),
+    ]
+    .into_iter()
+    .filter_map(|(metric, value)| Some((metric, value?)))
+    .collect()
+}
+
+/// The 95% interval of the median by resampling whole turns; none from fewer than two turns.
+fn median_interval(turns: &[Vec<f64>], seed: u64) -> Option<Interval> {
+    if turns.len() < 2 {
+        return None;
+    }
+    let measured = vec![vec![turns.to_vec()]];
+    let medians = stats::resample(&measured, seed, RESAMPLES, |samples| {
+        Ok::<_, std::convert::Infallible>(stats::median(&samples[0][0]))
+    });
+    stats::interval(medians.unwrap_or_default())
+}

@@ -1,0 +1,184 @@
+//! The command line: types of clap, no logic.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::server::ServerArgs;
+
+/// Run query-plan notebooks: YAML experiments against a PostgreSQL of their own.
+#[derive(Debug, Parser)]
+#[command(name = "planbook", version, propagate_version = true, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 all held · 1 a verdict failed or was not run · 2 the notebook or the command \
+    line is wrong · 3 the environment (no server, no disk, no permission) · 130 interrupted";
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run notebooks and leave evidence and reports
+    Run(RunArgs),
+    /// Check notebooks without a server
+    Validate(ValidateArgs),
+    /// List the notebooks
+    List(ListArgs),
+    /// Make reports again from recordings alone
+    Render(RenderArgs),
+    /// Print the JSON Schema of notebooks or of dataset files
+    Schema(SchemaArgs),
+    /// Say what on this machine Planbook can use, and what is missing
+    Doctor(DoctorArgs),
+    /// See and remove the servers that Planbook started
+    Server(ServerArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+}
+
+/// How a command prints its data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Human,
+    /// For machines
+    Json,
+}
+
+/// Where notebooks and results are.
+#[derive(Debug, Clone, Args)]
+pub struct Places {
+    /// Folder of the notebooks
+    #[arg(long, value_name = "DIR", default_value = "experiments")]
+    pub experiments: PathBuf,
+    /// Folder of the recordings
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub results: PathBuf,
+}
+
+/// Changes to a notebook's parameters.
+#[derive(Debug, Clone, Args)]
+pub struct Changes {
+    /// Use the parameters of this profile of the notebook
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Set one parameter
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_set)]
+    pub set: Vec<(String, String)>,
+}
+
+/// `planbook run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Notebooks, by name or path
+    #[arg(value_name = "NOTEBOOK")]
+    pub notebooks: Vec<String>,
+    /// Every notebook of the folder
+    #[arg(long, conflicts_with = "notebooks")]
+    pub all: bool,
+    /// Which PostgreSQL: auto, or local[:BINDIR]
+    #[arg(long, value_name = "SERVER", env = "PLANBOOK_SERVER", default_value = "auto")]
+    pub server: String,
+    /// Changes to parameters
+    #[command(flatten)]
+    pub changes: Changes,
+    /// Where things are
+    #[command(flatten)]
+    pub places: Places,
+    /// Measure this one alone; the steps that prepare are run all the same
+    #[arg(long, value_name = "ID")]
+    pub only: Option<String>,
+    /// Let an inconclusive verdict fail the run
+    #[arg(long)]
+    pub strict: bool,
+    /// How to print the outcome
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `planbook validate`
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Notebooks, by name or path; every notebook of the folder when none is named
+    #[arg(value_name = "NOTEBOOK")]
+    pub notebooks: Vec<String>,
+    /// Changes to parameters
+    #[command(flatten)]
+    pub changes: Changes,
+    /// Where things are
+    #[command(flatten)]
+    pub places: Places,
+    /// How to print the faults
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `planbook list`
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Where things are
+    #[command(flatten)]
+    pub places: Places,
+    /// How to print the list
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `planbook render`
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// Folders of recordings, or folders that hold some; all results when none is named
+    #[arg(value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Where things are
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// `planbook schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Of which kind of file
+    #[arg(value_enum, default_value_t)]
+    pub kind: SchemaKind,
+}
+
+/// Kinds of files that have a schema.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum SchemaKind {
+    /// experiments/*.yaml
+    #[default]
+    Notebook,
+    /// experiments/datasets/*.yaml
+    Dataset,
+}
+
+/// `planbook doctor`
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Where things are
+    #[command(flatten)]
+    pub places: Places,
+    /// How to print the findings
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// `planbook completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+fn parse_set(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE, such as rows=200000".to_owned()),
+    }
+}

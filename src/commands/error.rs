@@ -1,0 +1,118 @@
+//! Why a command could not do its work, and the exit code that says so.
+
+use miette::{Diagnostic, Report};
+
+use crate::notebook::Faults;
+use crate::recording::RecordingError;
+use crate::render::RenderError;
+use crate::run::RunError;
+use crate::server::ServerError;
+use crate::session::SessionError;
+
+/// An error of the program as a whole. Its report ends with what to do next.
+#[derive(Debug)]
+pub struct CommandError {
+    /// 2 notebook or command line, 3 environment, 130 interrupted.
+    pub code: u8,
+    /// What to print.
+    pub report: Report,
+}
+
+impl CommandError {
+    /// A fault of the command line.
+    pub(super) fn usage(message: impl std::fmt::Display, next: impl std::fmt::Display) -> Self {
+        Self { code: 2, report: miette::miette!(help = next.to_string(), "{message}") }
+    }
+
+    /// A fault of the environment.
+    pub(super) fn environment(message: impl std::fmt::Display, next: impl std::fmt::Display) -> Self {
+        Self { code: 3, report: miette::miette!(help = next.to_string(), "{message}") }
+    }
+}
+
+impl From<Faults> for CommandError {
+    fn from(faults: Faults) -> Self {
+        Self { code: 2, report: Report::new(faults) }
+    }
+}
+
+impl From<ServerError> for CommandError {
+    fn from(error: ServerError) -> Self {
+        Self { code: error.exit_code(), report: Report::new(error) }
+    }
+}
+
+/// The error and its causes in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl From<RecordingError> for CommandError {
+    fn from(error: RecordingError) -> Self {
+        let next = match &error {
+            RecordingError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+                "make room on that disk, or write elsewhere with --results DIR"
+            }
+            RecordingError::Io { .. } => "check the folder and its rights, or write elsewhere with --results DIR",
+            RecordingError::Busy { .. } => "or stop that run",
+            RecordingError::Damaged { .. } => "the evidence of that run cannot be trusted",
+            RecordingError::Format { .. } | RecordingError::Absent { .. } => "`planbook list` shows the notebooks",
+        };
+        Self::environment(chain(&error), next)
+    }
+}
+
+impl From<RenderError> for CommandError {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Recording(error) => error.into(),
+            other => Self::environment(chain(&other), "the evidence is kept; `planbook render` makes the report again"),
+        }
+    }
+}
+
+impl From<SessionError> for CommandError {
+    fn from(error: SessionError) -> Self {
+        Self::environment(chain(&error), "`planbook doctor` says what this machine can use")
+    }
+}
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Session(error) => error.into(),
+            RunError::Recording(error) => error.into(),
+            RunError::Interrupted => {
+                Self { code: 130, report: miette::miette!(help = "run again when ready", "interrupted") }
+            }
+        }
+    }
+}
+
+impl CommandError {
+    /// The same error with more advice.
+    pub(super) fn and(self, more: &str) -> Self {
+        let next = self.report.help().map(|help| format!("{help}\n{more}")).unwrap_or_else(|| more.to_owned());
+        Self { code: self.code, report: miette::miette!(help = next, "{}", self.report) }
+    }
+}
+
+/// Prints the report in full: graphical on a terminal, plain elsewhere.
+pub(crate) fn printed(error: &CommandError) -> String {
+    let diagnostic: &dyn Diagnostic = error.report.as_ref();
+    let mut out = String::new();
+    let handler = miette::GraphicalReportHandler::new_themed(super::talk::theme()).with_width(110);
+    match handler.render_report(&mut out, diagnostic) {
+        Ok(()) => out,
+        Err(_) => format!("{}\n", error.report),
+    }
+}

@@ -1,0 +1,145 @@
+//! What happens, while it happens: a moving line on a terminal, plain lines elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::notebook::Notebook;
+use crate::number;
+use crate::recording::{ArmKey, Event, Observer, RecordingError, SampleEvent, StepOutcome};
+use crate::render;
+
+use super::render::Report;
+use super::talk;
+
+/// Shows the run's progress, and each measure's line when it is done.
+#[derive(Debug)]
+pub(super) struct Progress {
+    steps: usize,
+    partial: PathBuf,
+    /// Whether measures get a line on stdout.
+    lines: bool,
+    bar: ProgressBar,
+    kind: String,
+    label: String,
+    arms: BTreeMap<ArmKey, (usize, usize)>,
+    timing_since: Option<Instant>,
+    dataset_since: Instant,
+}
+
+impl Progress {
+    pub(super) fn new(notebook: &Notebook, partial: PathBuf, lines: bool) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if std::io::stderr().is_terminal() {
+            if let Ok(style) = ProgressStyle::with_template("  {spinner} {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+        } else {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        Self {
+            steps: notebook.steps.len(),
+            partial,
+            lines,
+            bar,
+            kind: String::new(),
+            label: String::new(),
+            arms: BTreeMap::new(),
+            timing_since: None,
+            dataset_since: Instant::now(),
+        }
+    }
+
+    /// Takes the moving line away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn plain(&self, line: &str) {
+        if self.bar.is_hidden() {
+            talk::say(line);
+        } else {
+            self.bar.suspend(|| talk::say(line));
+        }
+    }
+
+    /// Shown on a terminal as the moving line, elsewhere as a line of its own.
+    fn doing(&self, what: String) {
+        if self.bar.is_hidden() { talk::say(format_args!("  {what}")) } else { self.bar.set_message(what) }
+    }
+
+    fn place(&self, step: usize) -> String {
+        if step == 0 { "dataset".to_owned() } else { format!("step {step} of {}", self.steps) }
+    }
+
+    fn started(&mut self, step: usize, kind: &str, label: &str) {
+        kind.clone_into(&mut self.kind);
+        label.clone_into(&mut self.label);
+        self.arms.clear();
+        self.timing_since = None;
+        self.dataset_since = Instant::now();
+        // What only shapes the report takes no time.
+        if !matches!(kind, "text" | "check" | "table") {
+            self.doing(format!("{} · {kind} {label}", self.place(step)));
+        }
+    }
+
+    fn sample(&mut self, sample: &SampleEvent) {
+        let since = *self.timing_since.get_or_insert_with(Instant::now);
+        self.arms.insert(sample.key.clone(), (sample.rep, sample.of));
+        if self.bar.is_hidden() {
+            return;
+        }
+        let (done, of) = self.arms.values().fold((0, 0), |(done, of), arm| (done + arm.0, of + arm.1));
+        let left = since.elapsed().as_secs_f64() / done as f64 * of.saturating_sub(done) as f64;
+        self.bar.set_message(format!(
+            "{} · turn {} · {done} of {of} samples · about {} left",
+            sample.key,
+            sample.turn,
+            number::milliseconds(left * 1e3)
+        ));
+    }
+
+    fn ended(&self, step: usize, outcome: StepOutcome) {
+        if step == 0 {
+            let how = if outcome == StepOutcome::Done { "built" } else { "failed" };
+            let took = number::milliseconds(self.dataset_since.elapsed().as_secs_f64() * 1e3);
+            self.plain(&format!("  dataset  {} · {how} in {took}\n", self.label));
+        }
+        if self.kind != "measure" || outcome != StepOutcome::Done || !self.lines {
+            return;
+        }
+        // The line is computed like everything else that is reported: from what is on disk.
+        if let Ok(report) = Report::open(&self.partial, None) {
+            let lines = render::measure_lines(report.subject(), step, talk::paint());
+            self.bar.suspend(|| talk::print(lines));
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn observe(&mut self, event: &Event) -> Result<(), RecordingError> {
+        match event {
+            Event::StepStarted { step, kind, label } => self.started(*step, kind, label),
+            Event::Sending { step, sql } => self.doing(format!("{} · {}", self.place(*step), first_line(sql))),
+            Event::Sample(sample) => self.sample(sample),
+            Event::Step { step, outcome, .. } => self.ended(*step, *outcome),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Enough of a statement to know it by.
+fn first_line(sql: &str) -> String {
+    const LONGEST: usize = 80;
+    let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    format!("{}…", line.chars().take(LONGEST - 1).collect::<String>())
+}

@@ -1,0 +1,287 @@
+//! `planbook run`: every notebook is read before a server starts, then each is run, recorded, judged and reported.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::cli::{Format, RunArgs};
+use crate::notebook::{self, Notebook, Overrides, StepKind};
+use crate::recording::{self, Event, Inputs, Manifest, Observer, RecordingError, Status, Writer};
+use crate::render;
+use crate::run::{self, Ended, Interrupt, Job, RunError};
+use crate::server::{self, Needs, Server, Spec};
+use crate::session::Session;
+use crate::sql;
+
+use super::progress::Progress;
+use super::render::Report;
+use super::{CommandError, error, find, list, signals, talk};
+
+/// The seed of the order of turns and of the bootstrap. Fixed, so that two runs differ in nothing that is ours.
+const SEED: u64 = 20_260_101;
+
+/// Runs the notebooks named.
+pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
+    if args.notebooks.is_empty() && !args.all {
+        return nothing_named(args);
+    }
+    let spec: Spec = args.server.parse()?;
+    let notebooks = load(args)?;
+    check_results(&args.places.results)?;
+    let interrupt = signals::listen()?;
+    let needs = Needs { stop: interrupt.shared(), ..Needs::default() };
+    let mut server = server::start(&spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
+    talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
+    let outcome = run_all(args, &notebooks, &mut server, &interrupt);
+    let stopped = server.stop();
+    let code = outcome?;
+    stopped?;
+    Ok(code)
+}
+
+fn nothing_named(args: &RunArgs) -> Result<u8, CommandError> {
+    talk::print(list::table(&args.places)?);
+    Err(CommandError::usage("no notebook is named", "planbook run NAME, or planbook run --all"))
+}
+
+/// Every notebook, or the faults of all of them.
+fn load(args: &RunArgs) -> Result<Vec<Notebook>, CommandError> {
+    let experiments = &args.places.experiments;
+    let paths = if args.all {
+        find::notebooks(experiments)?
+    } else {
+        args.notebooks.iter().map(|name| find::notebook(name, experiments)).collect::<Result<_, _>>()?
+    };
+    let overrides = Overrides { profile: args.changes.profile.clone(), set: args.changes.set.clone() };
+    let mut notebooks = Vec::new();
+    let mut faults = None;
+    for path in paths {
+        match notebook::load(&path, &overrides) {
+            Ok(notebook) => notebooks.push(notebook),
+            Err(found) => {
+                if let Some(earlier) = faults.replace(found) {
+                    talk::say(error::printed(&earlier.into()));
+                }
+            }
+        }
+    }
+    if let Some(faults) = faults {
+        return Err(faults.into());
+    }
+    if let Some(only) = &args.only {
+        check_only(&notebooks, only)?;
+    }
+    Ok(notebooks)
+}
+
+fn check_only(notebooks: &[Notebook], only: &str) -> Result<(), CommandError> {
+    for notebook in notebooks {
+        let ids: Vec<&str> = measures(notebook).collect();
+        if !ids.contains(&only) {
+            return Err(CommandError::usage(
+                format!("{} has no measure with the id {only}", notebook.name),
+                format!("its measures are: {}", ids.join(", ")),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn measures(notebook: &Notebook) -> impl Iterator<Item = &str> {
+    notebook.steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Measure(measure) => Some(measure.id.as_str()),
+        _ => None,
+    })
+}
+
+/// A folder that cannot be written is found out before the server works for nothing.
+pub(super) fn check_results(results: &Path) -> Result<(), CommandError> {
+    let try_it = || -> Result<(), RecordingError> {
+        fs::create_dir_all(results).map_err(RecordingError::io("create", results))?;
+        tempfile::tempfile_in(results).map(drop).map_err(RecordingError::io("write into", results))
+    };
+    Ok(try_it()?)
+}
+
+fn run_all(
+    args: &RunArgs,
+    notebooks: &[Notebook],
+    server: &mut Server,
+    interrupt: &Interrupt,
+) -> Result<u8, CommandError> {
+    let mut code = 0;
+    let mut outcomes = Vec::new();
+    for notebook in notebooks {
+        let done = run_one(args, notebook, server, interrupt)?;
+        code = code.max(done.code);
+        outcomes.push(done.json);
+    }
+    if args.format == Format::Json {
+        talk::print(format_args!("{:#}\n", Value::from(outcomes)));
+    }
+    Ok(code)
+}
+
+struct Done {
+    code: u8,
+    json: Value,
+}
+
+fn run_one(
+    args: &RunArgs,
+    notebook: &Notebook,
+    server: &mut Server,
+    interrupt: &Interrupt,
+) -> Result<Done, CommandError> {
+    let finished = recording_folder(args, notebook, server);
+    let manifest = manifest(args, notebook, server);
+    let database = Database::create(server, &notebook.name)?;
+    let mut writer = Writer::begin(&finished, manifest.clone(), notebook)?;
+    let mut progress = Progress::new(notebook, writer.path().to_owned(), args.format == Format::Human);
+    let started = Instant::now();
+    let job = Job {
+        notebook,
+        endpoint: server.endpoint(),
+        database: &database.name,
+        seed: SEED,
+        only: args.only.as_deref(),
+        interrupt,
+    };
+    let ended = {
+        let mut observers = Both(&mut writer, &mut progress);
+        observers.observe(&Event::RunStarted(Box::new(manifest))).map_err(RunError::from).and_then(|()| run::run(&job, &mut observers))
+    };
+    progress.finish();
+    writer.conclude(status(&ended), started.elapsed().as_secs_f64())?;
+    if let Err(error) = ended {
+        let left = writer.abandon();
+        return Err(broken(error, server, &left));
+    }
+    // The report is part of what is put in place: a recording without one would look unfinished.
+    let report = Report::open(writer.path(), None)?;
+    report.write(writer.path())?;
+    let place = writer.finish()?;
+    database.drop(server)?;
+    Ok(conclude(args, &report, &place))
+}
+
+/// Prints the summary; the exit code and the machine's view.
+fn conclude(args: &RunArgs, report: &Report, place: &Path) -> Done {
+    let subject = report.subject();
+    if args.format == Format::Human {
+        talk::print(format_args!("\n{}", render::summary(subject, place, talk::paint())));
+    }
+    let holds = subject.judgement.holds(args.strict);
+    let json = json!({
+        "notebook": subject.notebook.name,
+        "holds": holds,
+        "recording": place.display().to_string(),
+        "report": place.join("report.md").display().to_string(),
+        "verdicts": subject.judgement.verdicts,
+    });
+    Done { code: u8::from(!holds), json }
+}
+
+fn status(ended: &Result<Ended, RunError>) -> Status {
+    match ended {
+        Ok(Ended::Complete) => Status::Complete,
+        Ok(Ended::Failed) => Status::Failed,
+        Err(RunError::Interrupted) => Status::Interrupted,
+        Err(_) => Status::Broken,
+    }
+}
+
+/// What broke, with the end of the server's log where the server died, and where the evidence is.
+fn broken(error: RunError, server: &mut Server, left: &Path) -> CommandError {
+    let kept = format!("what was recorded until then is in {}", left.display());
+    let error = match (error, server.check_alive()) {
+        (RunError::Session(_), Err(died)) => died.into(),
+        (error, _) => CommandError::from(error),
+    };
+    error.and(&kept)
+}
+
+/// Two observers as one.
+struct Both<'a>(&'a mut dyn Observer, &'a mut dyn Observer);
+
+impl Observer for Both<'_> {
+    fn observe(&mut self, event: &Event) -> Result<(), RecordingError> {
+        self.0.observe(event)?;
+        self.1.observe(event)
+    }
+}
+
+fn manifest(args: &RunArgs, notebook: &Notebook, server: &Server) -> Manifest {
+    Manifest {
+        format: recording::FORMAT,
+        planbook: env!("CARGO_PKG_VERSION").to_owned(),
+        notebook: notebook.name.clone(),
+        dataset: notebook.dataset.as_ref().map(|dataset| dataset.name.clone()),
+        profile: notebook.profile.clone(),
+        overrides: notebook.overrides.clone(),
+        only: args.only.clone(),
+        params: notebook.params.iter().cloned().collect::<BTreeMap<_, _>>(),
+        inputs: Inputs { runs: notebook.runs_hash(), shown: notebook.shown_hash() },
+        server: server.identity().clone(),
+        seed: SEED,
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        seconds: None,
+        status: Status::Running,
+    }
+}
+
+/// `<results>/<notebook>/<kind>-<major>`, with what differs from the notebook as written after a `~`.
+fn recording_folder(args: &RunArgs, notebook: &Notebook, server: &Server) -> PathBuf {
+    let mut different: Vec<String> = notebook.profile.iter().cloned().collect();
+    different.extend(notebook.overrides.iter().map(|(name, value)| format!("{name}={value}")));
+    different.extend(args.only.iter().map(|id| format!("only-{id}")));
+    let mut name = format!("{}-{}", server.kind(), server.major());
+    if !different.is_empty() {
+        name.push('~');
+        name.push_str(&file_name(&different.join(",")));
+    }
+    args.places.results.join(&notebook.name).join(name)
+}
+
+/// A text as part of a file's name: harmless characters, and no longer than file systems allow.
+fn file_name(text: &str) -> String {
+    const LONGEST: usize = 100;
+    let harmless = |c: char| if c.is_ascii_alphanumeric() || "-_.,=".contains(c) { c } else { '-' };
+    let name: String = text.chars().map(harmless).collect();
+    if name.len() <= LONGEST && name == text {
+        return name;
+    }
+    // Two texts must not share a folder because their odd characters were replaced.
+    format!("{}-{}", name.chars().take(LONGEST).collect::<String>(), digest(text))
+}
+
+/// Enough of a SHA-256 to tell two texts apart.
+fn digest(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The database of one run, empty at its start.
+struct Database {
+    name: String,
+}
+
+impl Database {
+    fn create(server: &Server, notebook: &str) -> Result<Self, CommandError> {
+        let name = format!("planbook_{}", notebook.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
+        let mut session = Session::connect(server.endpoint(), "postgres")?;
+        session.execute(&format!("DROP DATABASE IF EXISTS {}", sql::quote_ident(&name)))?;
+        session.execute(&format!("CREATE DATABASE {} TEMPLATE template0", sql::quote_ident(&name)))?;
+        Ok(Self { name })
+    }
+
+    /// The server is thrown away in the end, but the next notebook should find its disk and its cache free.
+    fn drop(self, server: &Server) -> Result<(), CommandError> {
+        let mut session = Session::connect(server.endpoint(), "postgres")?;
+        session.execute(&format!("DROP DATABASE {} WITH (FORCE)", sql::quote_ident(&self.name)))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! Talk goes to stderr, data to stdout. Colour only on a terminal, and only where NO_COLOR is not set.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+
+use crate::render::Paint;
+
+/// One line of talk.
+pub(super) fn say(line: impl Display) {
+    // Nobody to talk to is no error.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Data.
+pub(super) fn print(text: impl Display) {
+    // A reader that went away (`| head`) is no error of ours.
+    let _ = write!(std::io::stdout(), "{text}");
+    let _ = std::io::stdout().flush();
+}
+
+fn colour_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|value| value != "dumb")
+}
+
+/// How to colour stdout.
+pub(super) fn paint() -> Paint {
+    Paint { colour: std::io::stdout().is_terminal() && colour_wanted() }
+}
+
+/// How errors are drawn on stderr.
+pub(super) fn theme() -> miette::GraphicalTheme {
+    if std::io::stderr().is_terminal() && colour_wanted() {
+        miette::GraphicalTheme::unicode()
+    } else {
+        miette::GraphicalTheme::unicode_nocolor()
+    }
+}

@@ -1,0 +1,286 @@
+//! What a run says of itself, as it happens.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::notebook::Scalar;
+
+use super::{Manifest, RecordingError};
+
+/// Someone who watches a run: the writer, the progress display.
+pub trait Observer {
+    /// Takes note of one event.
+    ///
+    /// # Errors
+    /// When it cannot be stored. The run ends then: evidence that is not kept is no evidence.
+    fn observe(&mut self, event: &Event) -> Result<(), RecordingError>;
+}
+
+/// One arm of one measure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ArmKey {
+    /// The measure's id.
+    pub measure: String,
+    /// The arm's id; absent for the only arm of a measure without `arms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
+}
+
+impl fmt::Display for ArmKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.measure)?;
+        self.arm.as_ref().map_or(Ok(()), |arm| write!(f, ".{arm}"))
+    }
+}
+
+/// Something that happened. Those that are evidence are kept as one line of `events.jsonl`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The server is there and the first step is next. Not kept: the manifest says the same.
+    #[serde(skip)]
+    RunStarted(Box<Manifest>),
+    /// One statement of the dataset was executed.
+    Dataset(StatementEvent),
+    /// A query under `verify` of the dataset returned true.
+    Verified {
+        /// The query.
+        sql: String,
+    },
+    /// A step begins. Not kept.
+    #[serde(skip)]
+    StepStarted {
+        /// Counted from 1; 0 is the dataset.
+        step: usize,
+        /// Its key.
+        kind: String,
+        /// What a reader would call it.
+        label: String,
+    },
+    /// A statement is about to be sent. Not kept: what came of it is.
+    #[serde(skip)]
+    Sending {
+        /// The step; 0 is the dataset.
+        step: usize,
+        /// The statement.
+        sql: String,
+    },
+    /// A name was bound.
+    Let(LetEvent),
+    /// A statement of a `sql` or `analyze` step was executed.
+    Statement(StatementEvent),
+    /// A table was vacuumed and its visibility map looked at.
+    Vacuum(VacuumEvent),
+    /// The plan of an arm was captured.
+    Capture(Box<CaptureEvent>),
+    /// One timed execution ended. Kept in `samples.csv`.
+    #[serde(skip)]
+    Sample(SampleEvent),
+    /// All timed executions of an arm ended.
+    Timed(TimedEvent),
+    /// A fixed query, timed before and after a measure: how much the machine's speed changed during the run.
+    Heartbeat {
+        /// The measure's step.
+        step: usize,
+        /// Median latency before the measure, in milliseconds.
+        before_ms: f64,
+        /// Median latency after it, in milliseconds.
+        after_ms: f64,
+    },
+    /// Something failed; the steps after it are not run.
+    Failure(Failure),
+    /// A step ended.
+    Step {
+        /// Counted from 1; 0 is the dataset.
+        step: usize,
+        /// How it ended.
+        outcome: StepOutcome,
+        /// Wall time in milliseconds.
+        duration_ms: f64,
+    },
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepOutcome {
+    /// Everything it does was done. Says nothing of expectations.
+    Done,
+    /// It failed; a failure event tells why.
+    Failed,
+    /// An earlier step failed, or `--only` left it out.
+    NotRun,
+}
+
+/// A name bound by `let`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LetEvent {
+    /// The step.
+    pub step: usize,
+    /// The name.
+    pub name: String,
+    /// Its value.
+    pub value: Scalar,
+    /// The query it came from, as sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<String>,
+}
+
+/// A statement and what the server said of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementEvent {
+    /// The step; 0 is the dataset.
+    pub step: usize,
+    /// As sent.
+    pub sql: String,
+    /// The command tag, e.g. `CREATE INDEX` or `INSERT 0 5`.
+    pub tag: String,
+    /// Wall time in milliseconds.
+    pub duration_ms: f64,
+    /// Warnings and notices of the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+/// What a VACUUM left behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VacuumEvent {
+    /// The step.
+    pub step: usize,
+    /// The table.
+    pub table: String,
+    /// The statement as sent.
+    pub sql: String,
+    /// Pages of the table, by `pg_class`.
+    pub pages: i64,
+    /// Pages whose rows are all visible to everyone, by `pg_class`.
+    pub all_visible: i64,
+    /// Why pages are missing from the visibility map, where a cause is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Wall time in milliseconds.
+    pub duration_ms: f64,
+}
+
+impl VacuumEvent {
+    /// Whether the visibility map is complete.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.pages == self.all_visible
+    }
+}
+
+pub use crate::session::CaptureWay;
+
+/// The plan of one arm, captured until two captures agreed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CaptureEvent {
+    /// The step.
+    pub step: usize,
+    /// The arm.
+    #[serde(flatten)]
+    pub key: ArmKey,
+    /// The query as sent.
+    pub query: String,
+    /// Settings asked for, all in force when the plan was captured.
+    pub settings: BTreeMap<String, String>,
+    /// Whether text and JSON are of one execution or of two.
+    pub way: CaptureWay,
+    /// How many captures were taken.
+    pub taken: usize,
+    /// Whether the last two agreed in shape and blocks.
+    pub agreed: bool,
+    /// Names in expectations that no relation bore when the plan was captured.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub missing: BTreeSet<String>,
+    /// Partitions and children of the relations named in expectations.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub families: BTreeMap<String, BTreeSet<String>>,
+    /// Text and JSON of every capture in order; the last one counts. Kept as files, not in the line.
+    #[serde(skip)]
+    pub captures: Vec<(String, String)>,
+}
+
+/// One timed execution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleEvent {
+    /// The arm.
+    pub key: ArmKey,
+    /// The turn it belongs to, from 1.
+    pub turn: usize,
+    /// Counted from 1 within the arm.
+    pub rep: usize,
+    /// Latency as the client saw it, in milliseconds.
+    pub latency_ms: f64,
+    /// How many samples the arm will have if the budget does not cut them. For the progress display.
+    pub of: usize,
+}
+
+/// The end of an arm's timed executions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimedEvent {
+    /// The step.
+    pub step: usize,
+    /// The arm.
+    #[serde(flatten)]
+    pub key: ArmKey,
+    /// Samples that the notebook asked for.
+    pub asked: usize,
+    /// Samples taken; fewer when the budget ran out.
+    pub taken: usize,
+    /// The plan's shape before or after the timed executions, where it was not the captured one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_plan: Option<String>,
+}
+
+/// A failure that ended the run's work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The step; 0 is the dataset.
+    pub step: usize,
+    /// What failed, in one line.
+    pub message: String,
+    /// The server's five-character code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sqlstate: Option<String>,
+    /// The server's detail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The server's hint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The statement as sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
+    /// Where the server pointed, in characters of the statement, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
+    /// The file, as the user gave it, and the line of the statement in it.
+    pub file: String,
+    /// The line in that file.
+    pub line: usize,
+    /// The arm, where a measure failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<ArmKey>,
+}
+
+impl Failure {
+    /// A failure with a message and a place, and nothing from the server.
+    #[must_use]
+    pub fn new(step: usize, message: String, file: &str, line: usize) -> Self {
+        Self {
+            step,
+            message,
+            sqlstate: None,
+            detail: None,
+            hint: None,
+            statement: None,
+            position: None,
+            file: file.to_owned(),
+            line,
+            key: None,
+        }
+    }
+}

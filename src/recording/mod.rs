@@ -1,0 +1,20 @@
+//! Recordings: everything that one run of one notebook leaves on disk, enough to report it again with no server.
+//!
+//! `run` emits [`Event`]s; the [`Writer`] stores them as they happen, and [`Recording`] reads them back.
+
+mod error;
+mod event;
+mod folder;
+mod manifest;
+mod reader;
+mod writer;
+
+pub use error::RecordingError;
+pub use event::{
+    ArmKey, CaptureEvent, CaptureWay, Event, Failure, LetEvent, Observer, SampleEvent, StatementEvent, StepOutcome, TimedEvent,
+    VacuumEvent,
+};
+pub use folder::{Folder, is_partial};
+pub use manifest::{FORMAT, Inputs, Manifest, Status};
+pub use reader::{Captured, Recording};
+pub use writer::Writer;

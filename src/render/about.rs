@@ -1,0 +1,96 @@
+//! What a reader must know of the run: its server, its machine, its method, and anything unusual.
+
+use crate::analysis::ArmResult;
+use crate::number;
+use crate::recording::{CaptureEvent, CaptureWay, Status};
+
+use super::Subject;
+
+/// Unusual things, said before anything else.
+pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
+    let manifest = &subject.recording.manifest;
+    let mut notices = Vec::new();
+    match manifest.status {
+        Status::Complete => {}
+        Status::Running => notices.push("This run was cut off before its end.".to_owned()),
+        Status::Failed => notices.push("A step failed; the steps after it were not run.".to_owned()),
+        Status::Broken => notices.push("The server or the machine gave way before the end of the run.".to_owned()),
+        Status::Interrupted => notices.push("This run was interrupted before its end.".to_owned()),
+    }
+    if let Some(profile) = &manifest.profile {
+        notices.push(format!("Profile `{profile}`, not the notebook's full size."));
+    }
+    if !manifest.overrides.is_empty() {
+        let changed: Vec<String> =
+            manifest.overrides.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
+        notices.push(format!("Parameters changed for this run: {}.", changed.join(", ")));
+    }
+    if let Some(only) = &manifest.only {
+        notices.push(format!("Only `{only}` was measured."));
+    }
+    notices
+}
+
+/// Server, machine and method: name and value.
+pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
+    let manifest = &subject.recording.manifest;
+    let server = &manifest.server;
+    let machine = &server.machine;
+    let cpu = machine.cpu.as_ref().map(|cpu| format!(", {cpu}")).unwrap_or_default();
+    let memory = machine
+        .memory_bytes
+        .map(|bytes| format!(", {} of memory", number::bytes(bytes as f64)))
+        .unwrap_or_default();
+    let checksums = if server.data_checksums { "on" } else { "off" };
+    let mut rows = vec![
+        ("server".to_owned(), format!("PostgreSQL {} ({})", server.version, server.kind)),
+        ("version number".to_owned(), server.version_num.to_string()),
+        ("block size".to_owned(), number::bytes(f64::from(server.block_size))),
+        ("data checksums".to_owned(), checksums.to_owned()),
+        ("encoding, collation".to_owned(), format!("{}, {}", server.encoding, server.collate)),
+        ("machine".to_owned(), format!("{} {}, {} cores{cpu}{memory}", machine.os, machine.arch, machine.cores)),
+        ("started".to_owned(), manifest.started.clone()),
+    ];
+    if let Some(seconds) = manifest.seconds {
+        rows.push(("took".to_owned(), number::milliseconds(seconds * 1e3)));
+    }
+    rows.push(("seed".to_owned(), manifest.seed.to_string()));
+    for (name, value) in &manifest.params {
+        rows.push((format!("parameter {name}"), value.to_string()));
+    }
+    rows.push(("made by".to_owned(), format!("Planbook {}", manifest.planbook)));
+    rows
+}
+
+/// Settings of the server that are not the built-in defaults.
+pub(super) fn settings(subject: Subject<'_>) -> Vec<(String, String)> {
+    let in_force = &subject.recording.manifest.server.settings_in_force;
+    in_force.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// What is special about one capture and its timing.
+pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let CaptureWay::Two { why } = &event.way {
+        notes.push(format!("Text and JSON are of two executions, whose shapes agree, since {why}."));
+    }
+    if event.agreed {
+        let before = event.taken.saturating_sub(1);
+        notes.push(format!(
+            "Captured {} times until two captures in a row agreed; the {before} before it are under plans/attempts/.",
+            event.taken
+        ));
+    } else {
+        notes.push(format!(
+            "The last two of {} captures did not agree in shape and blocks; the last one is shown.",
+            event.taken
+        ));
+    }
+    if result.samples < result.asked {
+        notes.push(format!("The time budget allowed {} of {} timed executions.", result.samples, result.asked));
+    }
+    if result.changed_plan.is_some() {
+        notes.push("The plan changed while it was timed: the timings belong to no one plan.".to_owned());
+    }
+    notes
+}

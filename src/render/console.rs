@@ -1,0 +1,186 @@
+//! What a run says on a terminal: a line per arm, what failed, and where the report is.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::analysis::ArmResult;
+use crate::metric::Metric;
+use crate::number;
+use crate::recording::ArmKey;
+use crate::verdict::{Outcome, Verdict};
+
+use super::{Subject, view};
+
+/// Colours, or none where the output is no terminal or NO_COLOR is set.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint {
+    /// Whether to colour.
+    pub colour: bool,
+}
+
+impl Paint {
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Bold.
+    #[must_use]
+    pub fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    /// Faint.
+    #[must_use]
+    pub fn faint(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    /// The mark of an outcome in its colour.
+    #[must_use]
+    pub fn mark(self, outcome: Outcome) -> String {
+        let code = match outcome {
+            Outcome::Pass => "32",
+            Outcome::Fail => "31",
+            Outcome::Inconclusive => "33",
+            Outcome::NotRun => "35",
+        };
+        self.wrap(code, view::mark(outcome))
+    }
+}
+
+/// One line per arm of the measure: name, chosen node, median with its interval, blocks, rows, verdict.
+#[must_use]
+pub fn measure_lines(subject: Subject<'_>, step: usize, paint: Paint) -> String {
+    let width = subject.analysis.arms.iter().map(|arm| arm.key.to_string().chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for arm in subject.analysis.arms.iter().filter(|arm| arm.step == step) {
+        let _ = writeln!(out, "  {}", measure_line(subject, arm, width, paint));
+    }
+    out
+}
+
+fn measure_line(subject: Subject<'_>, arm: &ArmResult, width: usize, paint: Paint) -> String {
+    let name = format!("{:width$}", arm.key.to_string());
+    let mark = paint.mark(worst(subject, &arm.key));
+    let Some(node) = &arm.node else {
+        return format!("{}  {:<40}  {mark}", paint.bold(&name), number::NOT_MEASURED);
+    };
+    let median = arm.metrics.get(&Metric::Median).copied();
+    let time = match (median, arm.median_interval) {
+        (Some(median), Some(interval)) => number::milliseconds_within(median, interval.lo, interval.hi),
+        (Some(median), None) => number::milliseconds(median),
+        (None, _) => String::new(),
+    };
+    let counter = |metric: Metric, unit: &str| {
+        arm.metrics.get(&metric).map(|value| format!("{} {unit}", number::count(*value))).unwrap_or_default()
+    };
+    let heap = counter(Metric::HeapFetches, "from heap");
+    format!(
+        "{}  {:<40}  {time:<28}  {:>14}  {:>13}  {heap:>16}  {mark}",
+        paint.bold(&name),
+        shorten(node, 40),
+        counter(Metric::Blocks, "blocks"),
+        counter(Metric::Rows, "rows"),
+    )
+}
+
+/// A long node title, cut in the middle of its words but never in its type.
+fn shorten(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(width - 1).collect();
+    format!("{cut}…")
+}
+
+fn worst(subject: Subject<'_>, key: &ArmKey) -> Outcome {
+    let name = key.to_string();
+    let of_arm = subject.judgement.verdicts.iter().filter(|verdict| verdict.subject == name);
+    of_arm.map(|verdict| verdict.outcome).min().unwrap_or(Outcome::Pass)
+}
+
+/// What did not hold, how much did, how long it took and where the report is.
+#[must_use]
+pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
+    let mut out = String::new();
+    let mut troubles: Vec<&Verdict> =
+        subject.judgement.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Pass).collect();
+    troubles.sort_by_key(|verdict| verdict.outcome);
+    for verdict in &troubles {
+        out.push_str(&trouble(subject, verdict, folder, paint));
+        out.push('\n');
+    }
+    for (name, named) in &subject.judgement.named {
+        let interval = named
+            .interval
+            .map(|i| format!("  [{} – {}]", number::significant(i.lo), number::significant(i.hi)))
+            .unwrap_or_default();
+        let _ = writeln!(out, "  {name} = {}{interval}", number::significant(named.value));
+    }
+    let count = |outcome| subject.judgement.count(outcome);
+    let seconds = subject.recording.manifest.seconds.map(|s| format!(" · {}", number::milliseconds(s * 1e3)));
+    let _ = writeln!(
+        out,
+        "  {} held · {} failed · {} inconclusive · {} not run{}",
+        count(Outcome::Pass),
+        count(Outcome::Fail),
+        count(Outcome::Inconclusive),
+        count(Outcome::NotRun),
+        seconds.unwrap_or_default()
+    );
+    let _ = writeln!(out, "  {}", folder.join("report.md").display());
+    out
+}
+
+fn trouble(subject: Subject<'_>, verdict: &Verdict, folder: &Path, paint: Paint) -> String {
+    let mut out = format!(
+        "  {} {}: {} · {}\n",
+        paint.mark(verdict.outcome),
+        paint.bold(&verdict.subject),
+        verdict.expected,
+        match verdict.outcome {
+            Outcome::NotRun => format!("not run: {}", verdict.seen),
+            Outcome::Inconclusive => format!("inconclusive: {}", verdict.seen),
+            _ => format!("saw {}", verdict.seen),
+        }
+    );
+    let file = if verdict.step == 0 {
+        subject.notebook.dataset.as_ref().map_or(&subject.notebook.source.name, |dataset| &dataset.source.name)
+    } else {
+        &subject.notebook.source.name
+    };
+    let _ = writeln!(out, "      {file}:{}", verdict.line);
+    if let Some(statement) = failed_statement(subject, verdict) {
+        push_indented(&mut out, &statement);
+    }
+    if let Some(nearest) = &verdict.nearest {
+        let _ = writeln!(out, "      nearest node: {nearest}");
+    }
+    if let Some(tree) = &verdict.tree {
+        push_indented(&mut out, tree);
+    }
+    if let Some(evidence) = &verdict.evidence {
+        let _ = writeln!(out, "      {}", folder.join(evidence).display());
+    }
+    if let Some(next) = &verdict.next {
+        let _ = writeln!(out, "      next: {next}");
+    }
+    out
+}
+
+/// The statement of a failed step, with the caret where the server pointed.
+fn failed_statement(subject: Subject<'_>, verdict: &Verdict) -> Option<String> {
+    subject.recording.events.iter().find_map(|event| match event {
+        crate::recording::Event::Failure(failure) if failure.step == verdict.step && verdict.outcome == Outcome::Fail => {
+            let detail = failure.detail.as_ref().map(|detail| format!("\ndetail: {detail}")).unwrap_or_default();
+            view::pointed(failure).map(|statement| format!("{statement}{detail}"))
+        }
+        _ => None,
+    })
+}
+
+fn push_indented(out: &mut String, text: &str) {
+    for line in text.lines() {
+        let _ = writeln!(out, "      {line}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Reports from a recording: pure, the same bytes every time.
+
+mod about;
+mod console;
+mod csv;
+mod json;
+mod markdown;
+mod text;
+mod view;
+
+use std::fs;
+use std::path::Path;
+
+use crate::analysis::Analysis;
+use crate::notebook::Notebook;
+use crate::recording::{Recording, RecordingError};
+use crate::verdict::Judgement;
+
+pub use console::{Paint, measure_lines, summary};
+
+/// Everything that a report is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The evidence.
+    pub recording: &'a Recording,
+    /// Its numbers.
+    pub analysis: &'a Analysis,
+    /// What they were held against.
+    pub judgement: &'a Judgement,
+    /// The prose: the present notebook where it still runs the same, else the recorded one.
+    pub notebook: &'a Notebook,
+}
+
+/// A report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// A template of the report is wrong.
+    #[error("the report's template failed: {0}")]
+    Template(#[from] minijinja::Error),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A value cannot be written as CSV or JSON.
+    #[error("cannot encode {file}: {reason}")]
+    Encode {
+        /// The file.
+        file: String,
+        /// The encoder's reason.
+        reason: String,
+    },
+}
+
+/// The files of a report by name, in order.
+///
+/// # Errors
+/// When a template fails or a value cannot be encoded.
+pub fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
+    let view = view::View::of(subject);
+    let mut files = vec![
+        ("summary.csv".to_owned(), csv::summary(subject)?),
+        ("verdicts.json".to_owned(), json::verdicts(subject)?),
+        ("values.json".to_owned(), json::values(subject)?),
+        ("report.md".to_owned(), markdown::report(&view)?.into_bytes()),
+    ];
+    files.extend(csv::tables(subject)?);
+    files.sort_by(|one, other| one.0.cmp(&other.0));
+    Ok(files)
+}
+
+/// Writes the report's files into the recording's folder.
+///
+/// # Errors
+/// As [`files`], or when the disk refuses.
+pub fn write(subject: Subject<'_>, folder: &Path) -> Result<(), RenderError> {
+    for (name, bytes) in files(subject)? {
+        let path = folder.join(name);
+        fs::write(&path, bytes).map_err(RecordingError::io("write", &path))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,460 @@
+//! What the report's templates see: plain data, every number already printed.
+//!
+//! This is the stable context of `templates/`; docs/templates.md describes it.
+
+use serde::Serialize;
+
+use crate::analysis::ArmResult;
+use crate::metric::Metric;
+use crate::notebook::{Arm, Column, Measure, Step, StepKind, Table};
+use crate::number;
+use crate::recording::{ArmKey, Event, Failure, StepOutcome};
+use crate::verdict::{Outcome, Verdict};
+
+use super::{Subject, about};
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    /// The notebook's title.
+    pub title: String,
+    /// Its summary.
+    pub summary: Option<String>,
+    /// What a reader must know before anything else: a cut run, a profile, changed parameters.
+    pub notices: Vec<String>,
+    /// Failed, then not run, then inconclusive verdicts.
+    pub troubles: Vec<VerdictView>,
+    /// How many verdicts of each kind.
+    pub counts: Counts,
+    /// The steps in order.
+    pub steps: Vec<StepView>,
+    /// Server, machine and method: name and value.
+    pub server: Vec<(String, String)>,
+    /// Settings of the server that are not the defaults: name, value in force.
+    pub settings: Vec<(String, String)>,
+}
+
+/// How many verdicts of each kind.
+#[derive(Debug, Serialize)]
+pub(super) struct Counts {
+    pub pass: usize,
+    pub fail: usize,
+    pub inconclusive: usize,
+    pub not_run: usize,
+}
+
+/// One verdict, ready to print.
+#[derive(Debug, Serialize)]
+pub(super) struct VerdictView {
+    pub mark: &'static str,
+    pub outcome: Outcome,
+    pub subject: String,
+    pub expected: String,
+    pub seen: String,
+    pub line: usize,
+    pub evidence: Option<String>,
+    pub nearest: Option<String>,
+    pub tree: Option<String>,
+    pub next: Option<String>,
+}
+
+/// One step.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum StepView {
+    /// Prose.
+    Text { markdown: String },
+    /// Names and values.
+    Let { bindings: Vec<BindingView> },
+    /// Statements that ran, of `sql`, `analyze` and `vacuum` steps.
+    Statements { statements: Vec<StatementView>, verdicts: Vec<VerdictView>, not_run: bool },
+    /// A measure with its arms.
+    Measure(Box<MeasureView>),
+    /// Claims and named numbers.
+    Check { verdicts: Vec<VerdictView>, named: Vec<NamedView> },
+    /// A table of measures.
+    Table { title: Option<String>, id: String, header: Vec<String>, rows: Vec<Vec<String>> },
+    /// A step that failed.
+    Failure(FailureView),
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BindingView {
+    pub name: String,
+    pub value: String,
+    pub from: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct StatementView {
+    pub sql: String,
+    pub result: String,
+    pub duration: String,
+    pub notices: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct MeasureView {
+    pub id: String,
+    pub label: Option<String>,
+    pub not_run: bool,
+    /// One query, where all arms share it.
+    pub query: Option<String>,
+    pub header: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+    pub arms: Vec<ArmView>,
+    pub verdicts: Vec<VerdictView>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ArmView {
+    pub name: String,
+    pub node: String,
+    pub query: String,
+    pub settings: Vec<(String, String)>,
+    pub file: String,
+    pub plan: String,
+    /// What is special about this capture or its timing.
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct NamedView {
+    pub name: String,
+    pub value: String,
+    pub interval: Option<String>,
+    pub expression: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct FailureView {
+    pub message: String,
+    pub sqlstate: Option<String>,
+    pub detail: Option<String>,
+    pub hint: Option<String>,
+    /// The statement with a caret under the place where the server pointed.
+    pub statement: Option<String>,
+    pub place: String,
+}
+
+impl View {
+    pub(super) fn of(subject: Subject<'_>) -> Self {
+        let judgement = subject.judgement;
+        let mut troubles: Vec<&Verdict> =
+            judgement.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Pass).collect();
+        troubles.sort_by_key(|verdict| verdict.outcome);
+        let mut steps: Vec<StepView> = failure(subject, 0).into_iter().map(StepView::Failure).collect();
+        for step in &subject.notebook.steps {
+            steps.push(step_view(subject, step));
+            steps.extend(failure(subject, step.number).map(StepView::Failure));
+        }
+        Self {
+            title: subject.notebook.title.clone(),
+            summary: subject.notebook.summary.clone(),
+            notices: about::notices(subject),
+            troubles: troubles.into_iter().map(verdict_view).collect(),
+            counts: Counts {
+                pass: judgement.count(Outcome::Pass),
+                fail: judgement.count(Outcome::Fail),
+                inconclusive: judgement.count(Outcome::Inconclusive),
+                not_run: judgement.count(Outcome::NotRun),
+            },
+            steps,
+            server: about::server(subject),
+            settings: about::settings(subject),
+        }
+    }
+}
+
+fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
+    let verdicts = || -> Vec<VerdictView> {
+        subject.judgement.verdicts.iter().filter(|verdict| verdict.step == step.number).map(verdict_view).collect()
+    };
+    match &step.kind {
+        StepKind::Text(text) => StepView::Text { markdown: super::text::markdown(subject, text) },
+        StepKind::Let(_) => StepView::Let { bindings: bindings(subject, step.number) },
+        StepKind::Sql(_) | StepKind::Analyze(_) | StepKind::Vacuum(_) => StepView::Statements {
+            statements: statements(subject, step.number),
+            verdicts: verdicts(),
+            not_run: was_not_run(subject, step.number),
+        },
+        StepKind::Measure(measure) => StepView::Measure(Box::new(measure_view(subject, step, measure, verdicts()))),
+        StepKind::Check(claims) => {
+            let named = claims.iter().filter_map(|claim| {
+                let name = claim.name.as_ref()?;
+                let number = subject.judgement.named.get(name)?;
+                Some(NamedView {
+                    name: name.clone(),
+                    value: number::significant(number.value),
+                    interval: number
+                        .interval
+                        .map(|i| format!("{} to {}", number::significant(i.lo), number::significant(i.hi))),
+                    expression: claim.expr.text.trim().to_owned(),
+                })
+            });
+            StepView::Check { named: named.collect(), verdicts: verdicts() }
+        }
+        StepKind::Table(table) => table_view(subject, table),
+    }
+}
+
+fn was_not_run(subject: Subject<'_>, number: usize) -> bool {
+    !subject.recording.events.iter().any(
+        |event| matches!(event, Event::Step { step, outcome, .. } if *step == number && *outcome != StepOutcome::NotRun),
+    )
+}
+
+pub(super) fn verdict_view(verdict: &Verdict) -> VerdictView {
+    VerdictView {
+        mark: mark(verdict.outcome),
+        outcome: verdict.outcome,
+        subject: verdict.subject.clone(),
+        expected: verdict.expected.clone(),
+        seen: verdict.seen.clone(),
+        line: verdict.line,
+        evidence: verdict.evidence.clone(),
+        nearest: verdict.nearest.clone(),
+        tree: verdict.tree.clone(),
+        next: verdict.next.clone(),
+    }
+}
+
+/// One character that says how a verdict ended without colour.
+pub(super) fn mark(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "✓",
+        Outcome::Fail => "✗",
+        Outcome::Inconclusive => "?",
+        Outcome::NotRun => "–",
+    }
+}
+
+fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
+    subject
+        .recording
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Let(bound) if bound.step == number => Some(BindingView {
+                name: bound.name.clone(),
+                value: bound.value.to_string(),
+                from: bound.sql.clone().unwrap_or_default(),
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+fn statements(subject: Subject<'_>, number: usize) -> Vec<StatementView> {
+    subject
+        .recording
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Statement(statement) if statement.step == number => Some(StatementView {
+                sql: statement.sql.trim().to_owned(),
+                result: statement.tag.clone(),
+                duration: number::milliseconds(statement.duration_ms),
+                notices: statement.notices.clone(),
+            }),
+            Event::Vacuum(vacuum) if vacuum.step == number => Some(StatementView {
+                sql: vacuum.sql.clone(),
+                result: format!(
+                    "{} of {} pages are all-visible",
+                    number::count(vacuum.all_visible as f64),
+                    number::count(vacuum.pages as f64)
+                ),
+                duration: number::milliseconds(vacuum.duration_ms),
+                notices: vacuum.cause.clone().into_iter().collect(),
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+fn failure(subject: Subject<'_>, number: usize) -> Option<FailureView> {
+    let failure = subject.recording.events.iter().find_map(|event| match event {
+        Event::Failure(failure) if failure.step == number => Some(failure),
+        _ => None,
+    })?;
+    Some(FailureView {
+        message: failure.message.clone(),
+        sqlstate: failure.sqlstate.clone(),
+        detail: failure.detail.clone(),
+        hint: failure.hint.clone(),
+        statement: pointed(failure),
+        place: format!("{}:{}", failure.file, failure.line),
+    })
+}
+
+/// The statement with a caret line under the character where the server pointed.
+pub(super) fn pointed(failure: &Failure) -> Option<String> {
+    let statement = failure.statement.as_ref()?;
+    let Some(position) = failure.position else { return Some(statement.clone()) };
+    let mut before = 0;
+    let mut out = String::new();
+    for line in statement.split('\n') {
+        out.push_str(line);
+        out.push('\n');
+        let length = line.chars().count() + 1;
+        if (before + 1..=before + length).contains(&position) {
+            // Tabs before the caret stay tabs, so that it stands under its character.
+            let lead: String = line.chars().take(position - before - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            out.push_str(&lead);
+            out.push_str("^\n");
+        }
+        before += length;
+    }
+    Some(out.trim_end_matches('\n').to_owned())
+}
+
+/// What a reader calls an arm: its label, else its id, else the measure's.
+pub(super) fn arm_name(measure: &Measure, arm: &Arm) -> String {
+    let measure_name = measure.label.as_ref().unwrap_or(&measure.id);
+    match (&arm.label, &arm.id) {
+        (Some(label), _) => label.clone(),
+        (None, Some(id)) => id.clone(),
+        (None, None) => measure_name.clone(),
+    }
+}
+
+fn measure_view(
+    subject: Subject<'_>,
+    step: &Step,
+    measure: &Measure,
+    verdicts: Vec<VerdictView>,
+) -> MeasureView {
+    let columns = columns_worth_showing(subject, measure);
+    let mut header = vec!["arm".to_owned(), "node".to_owned()];
+    header.extend(columns.iter().map(|metric| column_title(*metric)));
+    let mut rows = Vec::new();
+    let mut arms = Vec::new();
+    for arm in &measure.arms {
+        let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
+        let Some(result) = subject.analysis.arm(&key) else { continue };
+        let name = arm_name(measure, arm);
+        let mut row = vec![name.clone(), node_cell(result)];
+        row.extend(columns.iter().map(|metric| metric_cell(result, *metric)));
+        rows.push(row);
+        arms.extend(arm_view(subject, &key, result, name));
+    }
+    let first = arms.first().map(|arm: &ArmView| arm.query.clone());
+    let shared = first.filter(|query| arms.iter().all(|arm| arm.query == *query));
+    MeasureView {
+        id: measure.id.clone(),
+        label: measure.label.clone(),
+        not_run: was_not_run(subject, step.number),
+        query: shared,
+        header,
+        rows,
+        arms,
+        verdicts,
+    }
+}
+
+/// Always these, and what else the plans of this measure report and is not zero everywhere.
+fn columns_worth_showing(subject: Subject<'_>, measure: &Measure) -> Vec<Metric> {
+    const ALWAYS: [Metric; 3] = [Metric::Median, Metric::Blocks, Metric::Rows];
+    const SOMETIMES: [Metric; 6] = [
+        Metric::HeapFetches,
+        Metric::RowsRemoved,
+        Metric::LossyBlocks,
+        Metric::Spilled,
+        Metric::WorkersLaunched,
+        Metric::IndexSearches,
+    ];
+    let of_measure = || subject.analysis.arms.iter().filter(|arm| arm.key.measure == measure.id);
+    let told = |metric: &Metric| {
+        let values: Vec<f64> = of_measure().filter_map(|arm| arm.metrics.get(metric).copied()).collect();
+        // Zero heap fetches are the whole point of an index-only scan.
+        values.iter().any(|value| *value != 0.0) || (*metric == Metric::HeapFetches && !values.is_empty())
+    };
+    ALWAYS.into_iter().chain(SOMETIMES.into_iter().filter(told)).collect()
+}
+
+pub(super) fn column_title(metric: Metric) -> String {
+    match metric {
+        Metric::Median => "median [95%]".to_owned(),
+        other => other.name().replace('_', " "),
+    }
+}
+
+fn node_cell(result: &ArmResult) -> String {
+    result.node.clone().unwrap_or_else(|| number::NOT_MEASURED.to_owned())
+}
+
+pub(super) fn metric_cell(result: &ArmResult, metric: Metric) -> String {
+    match (metric, result.metrics.get(&metric)) {
+        (_, None) => String::new(),
+        (Metric::Median, Some(value)) => match result.median_interval {
+            Some(interval) => number::milliseconds_within(*value, interval.lo, interval.hi),
+            None => number::milliseconds(*value),
+        },
+        (_, Some(value)) => number::metric(metric, *value),
+    }
+}
+
+fn arm_view(subject: Subject<'_>, key: &ArmKey, result: &ArmResult, name: String) -> Option<ArmView> {
+    let captured = subject.recording.captures.get(key)?;
+    let event = &captured.event;
+    Some(ArmView {
+        name,
+        node: node_cell(result),
+        query: event.query.trim().to_owned(),
+        settings: event.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        file: captured.file.clone(),
+        plan: captured.text.trim_end().to_owned(),
+        notes: about::notes(event, result),
+    })
+}
+
+/// The arms that a table shows, in its order.
+pub(super) fn table_rows<'a>(subject: Subject<'a>, table: &Table) -> Vec<&'a ArmResult> {
+    table
+        .of
+        .iter()
+        .flat_map(|of| {
+            subject
+                .analysis
+                .arms
+                .iter()
+                .filter(move |arm| arm.key.measure == of.measure && (of.arm.is_none() || of.arm == arm.key.arm))
+        })
+        .collect()
+}
+
+fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
+    let mut header = vec![String::new()];
+    header.extend(table.columns.iter().map(|column| match column {
+        Column::Plan => "plan".to_owned(),
+        Column::Metric(metric) => column_title(*metric),
+    }));
+    let rows = table_rows(subject, table).into_iter().map(|result| {
+        let mut row = vec![name_of(subject, &result.key)];
+        row.extend(table.columns.iter().map(|column| match column {
+            Column::Plan => node_cell(result),
+            Column::Metric(_) if result.node.is_none() => number::NOT_MEASURED.to_owned(),
+            Column::Metric(metric) => metric_cell(result, *metric),
+        }));
+        row
+    });
+    StepView::Table { title: table.title.clone(), id: table.id.clone(), header, rows: rows.collect() }
+}
+
+/// What a reader calls the arm of that key.
+pub(super) fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
+    let measures = subject.notebook.steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Measure(measure) if measure.id == key.measure => Some(measure),
+        _ => None,
+    });
+    for measure in measures {
+        if let Some(arm) = measure.arms.iter().find(|arm| arm.id == key.arm) {
+            let name = arm_name(measure, arm);
+            return match &arm.id {
+                Some(_) => format!("{}: {name}", measure.label.as_ref().unwrap_or(&measure.id)),
+                None => name,
+            };
+        }
+    }
+    key.to_string()
+}

@@ -1,0 +1,229 @@
+//! Claims: expressions that must hold, and numbers that checks name.
+//!
+//! A claim without timings is exact. One that uses them is evaluated over resamples of whole turns, and holds
+//! or fails only where 95% of the resamples agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::analysis::{self, Analysis};
+use crate::metric::{Metric, Nature};
+use crate::notebook::{Claim, Scalar, Step};
+use crate::number;
+use crate::recording::{ArmKey, Recording};
+use crate::stats::{self, Decision, Interval};
+use crate::template::{self, Context, TemplateError};
+
+use super::resample::{self, Drawn, Timed};
+use super::standing::not_run;
+use super::{Outcome, Verdict, step_outcome};
+
+/// A number that a check names.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NamedNumber {
+    /// Its value from all samples.
+    pub value: f64,
+    /// The 95% interval, where it uses timings.
+    pub interval: Option<Interval>,
+}
+
+/// Evaluates claims in the order of the notebook; later ones may use the numbers that earlier ones named.
+pub(super) struct Judge<'a> {
+    recording: &'a Recording,
+    analysis: &'a Analysis,
+    named: BTreeMap<String, NamedNumber>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(recording: &'a Recording, analysis: &'a Analysis) -> Self {
+        Self { recording, analysis, named: BTreeMap::new() }
+    }
+
+    pub(super) fn into_named(self) -> BTreeMap<String, NamedNumber> {
+        self.named
+    }
+
+    pub(super) fn check(&mut self, step: &Step, claims: &[Claim]) -> Vec<Verdict> {
+        claims.iter().filter_map(|claim| self.item(step, claim)).collect()
+    }
+
+    /// A claim is a verdict; a named number is one only where it could not be computed.
+    fn item(&mut self, step: &Step, claim: &Claim) -> Option<Verdict> {
+        let (outcome, seen) = match self.evaluate(claim) {
+            Ok(Found::Claim(outcome, seen)) => (outcome, seen),
+            Ok(Found::Number(number)) => {
+                if let Some(name) = &claim.name {
+                    self.named.insert(name.clone(), number);
+                }
+                return None;
+            }
+            Err(error) => self.undecided(claim, &error),
+        };
+        let expected = match &claim.name {
+            Some(name) => format!("{name}: {}", claim.expr.text.trim()),
+            None => claim.expr.text.trim().to_owned(),
+        };
+        Some(Verdict {
+            outcome,
+            subject: "check".to_owned(),
+            step: step.number,
+            line: claim.expr.at.line,
+            expected,
+            seen,
+            evidence: Some("values.json".to_owned()),
+            nearest: None,
+            tree: None,
+            next: None,
+        })
+    }
+
+    /// A claim over a measure that was not run is not run; over a metric that the server did not report it fails.
+    fn undecided(&self, claim: &Claim, error: &TemplateError) -> (Outcome, String) {
+        let absent = self.arms_used(claim).into_iter().find(|key| {
+            self.analysis.arm(key).is_none_or(|arm| arm.node.is_none())
+        });
+        match absent {
+            Some(key) => {
+                let step = self.analysis.arm(&key).map(|arm| step_outcome(self.recording, arm.step));
+                (Outcome::NotRun, format!("{key} was not measured: {}", not_run(step.flatten())))
+            }
+            None => (Outcome::Fail, error.to_string()),
+        }
+    }
+
+    fn evaluate(&self, claim: &Claim) -> Result<Found, TemplateError> {
+        let expression = &claim.expr.text;
+        let value = template::evaluate(expression, &self.context(&Drawn::new()))?;
+        match (value, &claim.name) {
+            (Scalar::Boolean(held), None) => self.claim(claim, held),
+            (Scalar::Integer(value), Some(_)) => self.number(claim, value as f64),
+            (Scalar::Float(value), Some(_)) => self.number(claim, value),
+            (other, name) => {
+                let wanted = if name.is_some() { "a number" } else { "true or false" };
+                Err(TemplateError::whole(expression, format!("the result is {other}, not {wanted}")))
+            }
+        }
+    }
+
+    fn claim(&self, claim: &Claim, held: bool) -> Result<Found, TemplateError> {
+        let timed = self.timed(claim);
+        if timed.is_empty() {
+            let outcome = if held { Outcome::Pass } else { Outcome::Fail };
+            return Ok(Found::Claim(outcome, self.seen(claim)));
+        }
+        let held = self.resample(claim, &timed, |value| matches!(value, Scalar::Boolean(true)))?;
+        let surely: Vec<bool> = held.iter().map(|drifts| drifts.iter().all(|held| *held)).collect();
+        let perhaps: Vec<bool> = held.iter().map(|drifts| drifts.iter().any(|held| *held)).collect();
+        let outcome = match (stats::decide(&surely), stats::decide(&perhaps)) {
+            (Decision::Pass, _) => Outcome::Pass,
+            (_, Decision::Fail) => Outcome::Fail,
+            _ => Outcome::Inconclusive,
+        };
+        Ok(Found::Claim(outcome, format!("{}; {}", self.seen(claim), self.share(&surely, timed.len()))))
+    }
+
+    fn number(&self, claim: &Claim, value: f64) -> Result<Found, TemplateError> {
+        let timed = self.timed(claim);
+        if timed.is_empty() {
+            return Ok(Found::Number(NamedNumber { value, interval: None }));
+        }
+        let values = self.resample(claim, &timed, |value| as_number(&value).unwrap_or(f64::NAN))?;
+        let ends = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
+            values.iter().filter_map(|drifts| drifts.iter().copied().reduce(pick)).collect()
+        };
+        let interval = match (stats::interval(ends(f64::min)), stats::interval(ends(f64::max))) {
+            (Some(low), Some(high)) => Some(Interval { lo: low.lo, hi: high.hi }),
+            _ => None,
+        };
+        Ok(Found::Number(NamedNumber { value, interval }))
+    }
+
+    /// How often a claim held, and over what.
+    fn share(&self, held: &[bool], measures: usize) -> String {
+        let count = held.iter().filter(|held| **held).count();
+        let share = number::percent(count as f64 / held.len().max(1) as f64);
+        if measures < 2 {
+            return format!("holds in {share} of the resamples");
+        }
+        let drift = number::significant(resample::drift(self.recording));
+        format!("holds in {share} of the resamples under a drift of {drift}×")
+    }
+
+    /// The arms whose timings the claim uses, by measure.
+    fn timed(&self, claim: &Claim) -> Timed {
+        let mut timed = Timed::new();
+        for (key, metric) in self.metrics_used(claim) {
+            if metric.nature() == Nature::Timing {
+                timed.entry(key.measure.clone()).or_default().insert(key);
+            }
+        }
+        timed
+    }
+
+    fn arms_used(&self, claim: &Claim) -> BTreeSet<ArmKey> {
+        self.metrics_used(claim).into_iter().map(|(key, _)| key).collect()
+    }
+
+    fn metrics_used(&self, claim: &Claim) -> Vec<(ArmKey, Metric)> {
+        let names = self.context(&Drawn::new()).names();
+        template::check_expression(&claim.expr.text, &names)
+            .metrics
+            .into_iter()
+            .map(|used| (ArmKey { measure: used.measure, arm: used.arm }, used.metric))
+            .collect()
+    }
+
+    /// Evaluates the claim's expression over resamples of the turns of the arms that it uses.
+    fn resample<T>(
+        &self,
+        claim: &Claim,
+        timed: &Timed,
+        read: impl Fn(Scalar) -> T,
+    ) -> Result<Vec<Vec<T>>, TemplateError> {
+        resample::resample(self.recording, timed, |drawn| {
+            template::evaluate(&claim.expr.text, &self.context(drawn)).map(&read)
+        })
+    }
+
+    /// Everything that a claim can name, with the timings of some arms replaced by resampled ones.
+    fn context(&self, replaced: &Drawn) -> Context {
+        let mut context = self.analysis.context();
+        for (key, timings) in replaced {
+            if let Some(arm) = self.analysis.arm(key) {
+                let mut metrics = arm.metrics.clone();
+                metrics.extend(timings);
+                analysis::bind(&mut context, key, &metrics);
+            }
+        }
+        for (name, number) in &self.named {
+            context.set_interval(name, number.value, number.interval.map(|i| i.lo), number.interval.map(|i| i.hi));
+        }
+        context
+    }
+
+    /// The numbers that the claim looks at, each with its name.
+    fn seen(&self, claim: &Claim) -> String {
+        let mut parts = Vec::new();
+        for (key, metric) in self.metrics_used(claim) {
+            let value = self.analysis.arm(&key).and_then(|arm| arm.metrics.get(&metric));
+            let value = value.map_or_else(|| number::NOT_MEASURED.to_owned(), |v| number::metric(metric, *v));
+            let part = format!("{key}.{metric} = {value}");
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        if parts.is_empty() { "no measure is named in it".to_owned() } else { parts.join(", ") }
+    }
+}
+
+enum Found {
+    Claim(Outcome, String),
+    Number(NamedNumber),
+}
+
+fn as_number(value: &Scalar) -> Option<f64> {
+    match value {
+        Scalar::Integer(integer) => Some(*integer as f64),
+        Scalar::Float(float) => Some(*float),
+        Scalar::Boolean(_) | Scalar::Text(_) => None,
+    }
+}

@@ -1,0 +1,167 @@
+//! Expectations of a measure, held against the captured plan.
+
+use crate::analysis::{Analysis, ArmResult};
+use crate::metric::Metric;
+use crate::notebook::{Arm, Condition, Expectation, Expected, Measure, Scalar};
+use crate::plan::{Comparison, Pattern};
+use crate::recording::{ArmKey, Captured, Recording};
+
+use super::standing::not_run;
+use super::{Outcome, Verdict, step_outcome};
+
+/// The verdicts of one arm: one per expectation that applies, and one more if its plan changed while it was timed.
+pub(super) fn judge(
+    recording: &Recording,
+    analysis: &Analysis,
+    step: usize,
+    measure: &Measure,
+    arm: &Arm,
+) -> Vec<Verdict> {
+    let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
+    let captured = recording.captures.get(&key);
+    let result = analysis.arm(&key);
+    let mut verdicts: Vec<Verdict> = arm
+        .expect
+        .iter()
+        .filter(|expectation| expectation.when.iter().all(|condition| applies(condition, recording)))
+        .map(|expectation| {
+            let finding = match (captured, result) {
+                (Some(captured), Some(result)) => hold(expectation, captured, result),
+                _ => Finding::plain(Outcome::NotRun, not_run(step_outcome(recording, step))),
+            };
+            finding.into_verdict(&key, step, expectation, captured)
+        })
+        .collect();
+    verdicts.extend(result.and_then(|result| changed_plan(result, step, measure)));
+    verdicts
+}
+
+fn changed_plan(result: &ArmResult, step: usize, measure: &Measure) -> Option<Verdict> {
+    let plan = result.changed_plan.as_ref()?;
+    Some(Verdict {
+        outcome: Outcome::Fail,
+        subject: result.key.to_string(),
+        step,
+        line: measure.at.line,
+        expected: "the plan stays the captured one while it is timed".to_owned(),
+        seen: "plan changed while timing".to_owned(),
+        evidence: Some(format!("plans/{}.txt", result.key)),
+        nearest: None,
+        tree: Some(plan.clone()),
+        next: Some("its timings belong to no one plan: pin the settings or the statistics that decide it".to_owned()),
+    })
+}
+
+fn applies(condition: &Condition, recording: &Recording) -> bool {
+    let parameter = |name: &str| recording.notebook.params.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+    match condition {
+        Condition::Version(comparison) => comparison.holds(f64::from(recording.manifest.server.version_num / 10_000)),
+        Condition::Profile(name) => recording.manifest.profile.as_deref().unwrap_or("default") == name,
+        Condition::Parameter(name, comparison) => match parameter(name) {
+            Some(Scalar::Integer(value)) => comparison.holds(*value as f64),
+            Some(Scalar::Float(value)) => comparison.holds(*value),
+            _ => false,
+        },
+        Condition::Value(name, wanted) => parameter(name) == Some(wanted),
+    }
+}
+
+/// What was found, before it is put beside what was expected.
+struct Finding {
+    outcome: Outcome,
+    seen: String,
+    nearest: Option<String>,
+    tree: Option<String>,
+}
+
+impl Finding {
+    fn plain(outcome: Outcome, seen: String) -> Self {
+        Self { outcome, seen, nearest: None, tree: None }
+    }
+
+    fn into_verdict(
+        self,
+        key: &ArmKey,
+        step: usize,
+        expectation: &Expectation,
+        captured: Option<&Captured>,
+    ) -> Verdict {
+        Verdict {
+            outcome: self.outcome,
+            subject: key.to_string(),
+            step,
+            line: expectation.at.line,
+            expected: expectation.written.clone(),
+            seen: self.seen,
+            evidence: captured.map(|captured| captured.file.clone()),
+            nearest: self.nearest,
+            tree: self.tree,
+            next: None,
+        }
+    }
+}
+
+fn hold(expectation: &Expectation, captured: &Captured, result: &ArmResult) -> Finding {
+    match &expectation.what {
+        Expected::Metric(metric, comparison) => hold_metric(*metric, comparison, result),
+        Expected::Plan(pattern) => hold_any(std::slice::from_ref(pattern), captured),
+        Expected::Any(patterns) => hold_any(patterns, captured),
+        Expected::Never(pattern) => hold_never(pattern, captured),
+    }
+}
+
+fn hold_metric(metric: Metric, comparison: &Comparison, result: &ArmResult) -> Finding {
+    match result.metrics.get(&metric) {
+        None => Finding::plain(Outcome::Fail, format!("the server reported no {metric} for this plan")),
+        Some(value) => {
+            let outcome = if comparison.holds(*value) { Outcome::Pass } else { Outcome::Fail };
+            Finding::plain(outcome, value.to_string())
+        }
+    }
+}
+
+/// A pattern over names that do not exist can neither pass nor fail.
+fn missing(patterns: &[Pattern], captured: &Captured) -> Option<Finding> {
+    let missing = &captured.event.missing;
+    let name = patterns
+        .iter()
+        .flat_map(|pattern| pattern.relations().into_iter().chain(pattern.indexes()))
+        .find(|name| missing.contains(*name))?;
+    Some(Finding::plain(
+        Outcome::NotRun,
+        format!("no table or index is named {name} in this database: correct the name, or create it in a step before"),
+    ))
+}
+
+fn hold_any(patterns: &[Pattern], captured: &Captured) -> Finding {
+    let found = patterns.iter().find_map(|pattern| pattern.find(&captured.plan, &captured.families).first().copied());
+    if let Some(node) = found {
+        return Finding::plain(Outcome::Pass, node.title());
+    }
+    // One missing name does not matter where another pattern could have matched and did not.
+    if let Some(finding) = missing(patterns, captured) {
+        return finding;
+    }
+    let nearest = patterns.iter().find_map(|pattern| pattern.nearest(&captured.plan)).map(|node| node.title());
+    Finding {
+        outcome: Outcome::Fail,
+        seen: nearest.clone().unwrap_or_else(|| captured.plan.root.title()),
+        nearest,
+        tree: Some(captured.plan.skeleton()),
+    }
+}
+
+fn hold_never(pattern: &Pattern, captured: &Captured) -> Finding {
+    if let Some(finding) = missing(std::slice::from_ref(pattern), captured) {
+        return finding;
+    }
+    match pattern.find(&captured.plan, &captured.families).first() {
+        None => Finding::plain(Outcome::Pass, "does not occur".to_owned()),
+        Some(node) => Finding {
+            outcome: Outcome::Fail,
+            seen: node.title(),
+            nearest: Some(node.title()),
+            tree: Some(captured.plan.skeleton()),
+        },
+    }
+}

@@ -1,0 +1,115 @@
+//! Verdicts: what a notebook expects, held against a recording.
+
+mod claim;
+mod expectation;
+mod resample;
+mod standing;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::analysis::Analysis;
+use crate::notebook::{Notebook, StepKind};
+use crate::recording::{Event, Recording, StepOutcome};
+
+pub use claim::NamedNumber;
+
+/// How a verdict ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It does not hold.
+    Fail,
+    /// It could not be judged, which is not a pass.
+    NotRun,
+    /// The samples allow both.
+    Inconclusive,
+    /// It holds.
+    Pass,
+}
+
+/// One thing that was judged.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Pass, fail, inconclusive or not run.
+    pub outcome: Outcome,
+    /// The measure, arm or step that it is about.
+    pub subject: String,
+    /// The step, counted from 1; 0 is the dataset.
+    pub step: usize,
+    /// The line of the notebook.
+    pub line: usize,
+    /// As the notebook writes it.
+    pub expected: String,
+    /// What was seen, in one sentence fragment.
+    pub seen: String,
+    /// The file that shows it, relative to the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// The node of the plan that came closest to a pattern.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
+    /// The plan's node lines, where a pattern did not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// What to look at next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// All verdicts of a recording, and the numbers that its checks name.
+#[derive(Debug)]
+pub struct Judgement {
+    /// In the order of the notebook.
+    pub verdicts: Vec<Verdict>,
+    /// Numbers named by `check`.
+    pub named: BTreeMap<String, NamedNumber>,
+}
+
+impl Judgement {
+    /// Judges everything that `notebook` expects, from the recording alone.
+    #[must_use]
+    pub fn of(recording: &Recording, analysis: &Analysis, notebook: &Notebook) -> Self {
+        let mut judge = claim::Judge::new(recording, analysis);
+        let mut verdicts = standing::dataset(recording);
+        for step in &notebook.steps {
+            match &step.kind {
+                StepKind::Measure(measure) => {
+                    for arm in &measure.arms {
+                        verdicts.extend(expectation::judge(recording, analysis, step.number, measure, arm));
+                    }
+                }
+                StepKind::Vacuum(vacuum) => verdicts.extend(standing::vacuum(recording, step, vacuum)),
+                StepKind::Check(claims) => verdicts.extend(judge.check(step, claims)),
+                _ => {}
+            }
+            verdicts.extend(standing::failure(recording, step));
+        }
+        Self { verdicts, named: judge.into_named() }
+    }
+
+    /// How many verdicts ended so.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.verdicts.iter().filter(|verdict| verdict.outcome == outcome).count()
+    }
+
+    /// Whether nothing failed and nothing was left out; with `strict` nothing may be inconclusive either.
+    #[must_use]
+    pub fn holds(&self, strict: bool) -> bool {
+        self.verdicts.iter().all(|verdict| match verdict.outcome {
+            Outcome::Pass => true,
+            Outcome::Inconclusive => !strict,
+            Outcome::Fail | Outcome::NotRun => false,
+        })
+    }
+}
+
+/// How a step ended, as far as the recording tells.
+fn step_outcome(recording: &Recording, number: usize) -> Option<StepOutcome> {
+    recording.events.iter().find_map(|event| match event {
+        Event::Step { step, outcome, .. } if *step == number => Some(*outcome),
+        _ => None,
+    })
+}

@@ -1,0 +1,294 @@
+//! `planbook run` from end to end, on a server of its own.
+
+use std::fs;
+
+use crate::project::{Project, files};
+
+/// Three states of one small table, each with its expectation, a claim and prose.
+const SMALL: &str = r#"planbook: 1
+title: A small table
+params: {rows: 20000, wanted: 50}
+profiles:
+  tiny: {rows: 10000}
+dataset:
+  sql:
+    - CREATE TABLE t (id int, v int) WITH (autovacuum_enabled = off)
+    - INSERT INTO t SELECT g, g % 200 FROM generate_series(1, {{ rows }}) AS g
+  verify:
+    - SELECT count(*) = {{ rows }} FROM t
+settings: {max_parallel_workers_per_gather: 0, jit: off}
+steps:
+  - let:
+      top: {sql: SELECT max(id) FROM t}
+      half: {expr: top // 2}
+  - measure:
+      id: scan
+      reps: 6
+      turns: 3
+      query: SELECT * FROM t WHERE id = {{ half }}
+      expect:
+        plan: Seq Scan on t
+        never: Index Scan on t
+        rows: 1
+  - sql: |
+      CREATE INDEX t_id ON t (id);
+      CREATE INDEX t_v ON t (v) INCLUDE (id);
+  - vacuum: t
+  - measure:
+      id: lookup
+      like: scan
+      expect:
+        plan: Index Scan using t_id on t
+        rows: 1
+        blocks: < 10
+  - measure:
+      id: both
+      reps: 6
+      turns: 3
+      query: SELECT id FROM t WHERE v = 7
+      settings: {enable_seqscan: off}
+      arms:
+        covering:
+          settings: {enable_bitmapscan: off}
+          expect: {plan: Index Only Scan using t_v on t, heap_fetches: 0}
+        bitmap:
+          settings: {enable_indexonlyscan: off, enable_indexscan: off}
+          expect: {plan: Bitmap Heap Scan on t}
+  - check:
+      - lookup.blocks < scan.blocks
+      - both.covering.rows == both.bitmap.rows
+      - saving: scan.blocks / lookup.blocks
+  - table: {id: states, of: [scan, lookup, both], columns: [plan, median, blocks, rows]}
+  - text: |
+      The scan touched {{ scan.blocks }} blocks for row {{ half }}, the index {{ lookup.blocks }}.
+"#;
+
+#[test]
+fn a_notebook_leaves_evidence_and_a_report_that_agree() {
+    let project = Project::with("small", SMALL);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(0);
+    assert!(said.out.contains("0 failed"), "{}", said.out);
+    let place = "results/small/local-15";
+
+    let manifest = project.json(&format!("{place}/manifest.json"));
+    assert_eq!(manifest["status"], "complete");
+    assert_eq!(manifest["server"]["kind"], "local");
+    assert_eq!(manifest["params"]["rows"], 20000);
+
+    let values = project.json(&format!("{place}/values.json"));
+    assert_eq!(values["half"], 10000);
+    let blocks = values["scan.blocks"].as_i64().expect("blocks");
+    assert!(values["lookup.blocks"].as_i64().expect("blocks") < 10);
+    assert_eq!(values["both.covering.plan"], "Index Only Scan using t_v on t");
+    assert_eq!(values["both.covering.heap_fetches"], 0);
+
+    let report = project.read(&format!("{place}/report.md"));
+    assert!(report.contains(&format!("The scan touched {blocks} blocks for row 10,000")), "{report}");
+    assert!(report.contains("Seq Scan on t"), "{report}");
+
+    let summary = project.read(&format!("{place}/summary.csv"));
+    let mut reader = csv::Reader::from_reader(summary.as_bytes());
+    let header = reader.headers().expect("header").clone();
+    let column = |name: &str| header.iter().position(|h| h == name).unwrap_or_else(|| panic!("no {name}: {header:?}"));
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("row")).collect();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[0][column("blocks")], blocks.to_string());
+    assert_eq!(rows[0][column("heap_fetches")], *"", "absent is empty");
+    assert_eq!(rows[2][column("heap_fetches")], *"0");
+    assert_eq!(rows[2][column("arm")], *"covering");
+
+    let samples = project.read(&format!("{place}/samples.csv"));
+    assert_eq!(samples.lines().count(), 1 + 4 * 6);
+    let text = project.read(&format!("{place}/plans/both.bitmap.txt"));
+    assert!(text.contains("Bitmap Heap Scan on t") && text.contains("Buffers: shared"), "{text}");
+    assert!(project.exists(&format!("{place}/plans/both.bitmap.json")));
+    assert!(project.exists(&format!("{place}/plans/attempts/scan.1.txt")), "the captures before are kept");
+    assert!(project.exists(&format!("{place}/states.csv")));
+    assert!(!project.exists("results/small/local-15.partial"));
+    assert_eq!(project.servers(), Vec::<serde_json::Value>::new(), "no server is left");
+}
+
+#[test]
+fn nothing_that_is_left_names_a_path_of_this_machine() {
+    let project = Project::with("small", SMALL);
+    project.planbook(&["run", "small", "--server", "local"]).exits(0);
+    let forbidden = [
+        project.path().display().to_string(),
+        env!("CARGO_MANIFEST_DIR").to_owned(),
+        std::env::temp_dir().display().to_string(),
+        "/var/lib/postgresql".to_owned(),
+        "/usr/lib/postgresql".to_owned(),
+    ];
+    for file in files(&project.path().join("results")) {
+        let text = fs::read_to_string(&file).expect("text");
+        for path in &forbidden {
+            assert!(!text.contains(path.as_str()), "{} names {path}", file.display());
+        }
+    }
+}
+
+#[test]
+fn rendering_again_gives_the_same_bytes_without_a_server() {
+    let project = Project::with("small", SMALL);
+    project.planbook(&["run", "small", "--server", "local"]).exits(0);
+    let place = project.path().join("results/small/local-15");
+    let before: Vec<_> = files(&place).into_iter().map(|file| (file.clone(), fs::read(&file).expect("read"))).collect();
+    for derived in ["report.md", "summary.csv", "verdicts.json", "values.json", "states.csv"] {
+        fs::remove_file(place.join(derived)).expect("remove");
+    }
+    let said = project.command(&["render"]).env("PLANBOOK_PG_BIN", "none").output().expect("planbook");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let after: Vec<_> = files(&place).into_iter().map(|file| (file.clone(), fs::read(&file).expect("read"))).collect();
+    assert_eq!(before.len(), after.len());
+    for (one, other) in before.iter().zip(&after) {
+        assert!(one == other, "{} differs", one.0.display());
+    }
+}
+
+#[test]
+fn present_prose_is_used_while_the_notebook_still_runs_the_same() {
+    let project = Project::with("small", SMALL);
+    project.planbook(&["run", "small", "--server", "local"]).exits(0);
+    let report = || project.read("results/small/local-15/report.md");
+    project.write("experiments/small.yaml", &SMALL.replace("The scan touched", "Reading it all touched"));
+    project.planbook(&["render"]).exits(0);
+    assert!(report().contains("Reading it all touched"), "{}", report());
+    // Another query is another experiment: its prose does not belong to this evidence.
+    let other = SMALL.replace("The scan touched", "Something else touched").replace("WHERE v = 7", "WHERE v = 8");
+    project.write("experiments/small.yaml", &other);
+    project.planbook(&["render"]).exits(0);
+    assert!(report().contains("The scan touched"), "{}", report());
+}
+
+#[test]
+fn a_profile_never_replaces_the_full_recording() {
+    let project = Project::with("small", SMALL);
+    project.planbook(&["run", "small", "--server", "local", "--profile", "tiny"]).exits(0);
+    assert_eq!(project.json("results/small/local-15~tiny/manifest.json")["params"]["rows"], 10000);
+    let report = project.read("results/small/local-15~tiny/report.md");
+    assert!(report.contains("Profile `tiny`"), "{report}");
+    project.planbook(&["run", "small", "--server", "local", "--set", "rows=5000", "--only", "lookup"]).exits(1);
+    let verdicts = project.json("results/small/local-15~rows=5000,only-lookup/verdicts.json");
+    assert!(verdicts["not_run"].as_i64().expect("count") > 0, "what was left out is not a pass: {verdicts:#}");
+    assert!(!project.exists("results/small/local-15"));
+}
+
+#[test]
+fn a_false_expectation_names_everything_and_keeps_every_file() {
+    let notebook = SMALL.replace("plan: Index Scan using t_id on t", "plan: Index Scan using t_v on t");
+    let project = Project::with("small", &notebook);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+    for part in [
+        "✗ lookup: plan: Index Scan using t_v on t",
+        "nearest node: Index Scan using t_id on t",
+        "results/small/local-15/plans/lookup.txt",
+        "experiments/small.yaml:38",
+        "1 failed",
+    ] {
+        assert!(said.out.contains(part), "no {part:?} in\n{}", said.out);
+    }
+    for file in ["manifest.json", "events.jsonl", "plans/lookup.txt", "plans/both.bitmap.json", "report.md"] {
+        assert!(project.exists(&format!("results/small/local-15/{file}")), "{file}");
+    }
+    let report = project.read("results/small/local-15/report.md");
+    let trouble = report.find("must show").expect("the failure");
+    assert!(trouble < report.find("###").expect("a measure"), "what failed comes first:\n{report}");
+}
+
+#[test]
+fn a_name_that_does_not_exist_is_not_a_pass() {
+    let notebook = SMALL.replace("never: Index Scan on t\n", "never: Index Scan on tt\n");
+    let project = Project::with("small", &notebook);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+    assert!(said.out.contains("no table or index is named tt"), "{}", said.out);
+    assert!(said.out.contains("1 not run"), "{}", said.out);
+}
+
+#[test]
+fn sql_that_fails_is_a_verdict_and_the_rest_is_not_run() {
+    let notebook = SMALL.replace("CREATE INDEX t_v ON t (v) INCLUDE (id);", "CREATE INDEX t_v ON t\n        (bogus);");
+    let project = Project::with("small", &notebook);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+    for part in [
+        "column \"bogus\" does not exist",
+        "SQLSTATE 42703",
+        "experiments/small.yaml:31",
+        "CREATE INDEX t_v ON t",
+        "its step was not run",
+    ] {
+        assert!(said.out.contains(part), "no {part:?} in\n{}", said.out);
+    }
+    let place = "results/small/local-15";
+    assert_eq!(project.json(&format!("{place}/manifest.json"))["status"], "failed");
+    assert!(project.exists(&format!("{place}/plans/scan.txt")), "evidence is kept");
+    let report = project.read(&format!("{place}/report.md"));
+    assert!(report.contains("*Not run.*") && report.contains("not measured"), "{report}");
+}
+
+#[test]
+fn the_caret_stands_where_the_server_pointed() {
+    let notebook = SMALL.replace("SELECT id FROM t WHERE v = 7", "SELECT id FROM t WHERE w = 7");
+    let project = Project::with("small", &notebook);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+    let lines: Vec<&str> = said.out.lines().collect();
+    let at = lines.iter().position(|line| line.trim() == "SELECT id FROM t WHERE w = 7").expect("the statement");
+    assert_eq!(lines[at].find("w = 7"), lines[at + 1].find('^'), "{}", said.out);
+}
+
+#[test]
+fn a_malformed_notebook_starts_no_server() {
+    let project = Project::with("small", &SMALL.replace("steps:", "stepps:"));
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(2);
+    assert!(said.err.contains("stepps") && said.err.contains("steps"), "{}", said.err);
+    assert!(!project.exists("results"), "nothing was begun");
+    assert!(!project.state().exists() || files(&project.state()).is_empty(), "no server was noted");
+}
+
+#[test]
+fn unknown_names_are_usage_errors_with_the_nearest() {
+    let project = Project::with("small", SMALL);
+    let said = project.planbook(&["run", "smal"]).exits(2);
+    assert!(said.err.contains("did you mean `small`"), "{}", said.err);
+    let said = project.planbook(&["run"]).exits(2);
+    assert!(said.out.contains("A small table") && said.err.contains("planbook run NAME"), "{}{}", said.out, said.err);
+    let said = project.planbook(&["run", "small", "--only", "nope"]).exits(2);
+    assert!(said.err.contains("scan, lookup, both"), "{}", said.err);
+    let said = project.planbook(&["run", "small", "--server", "cloud"]).exits(2);
+    assert!(said.err.contains("local"), "{}", said.err);
+}
+
+#[test]
+fn json_output_is_json_alone() {
+    let project = Project::with("small", SMALL);
+    let said = project.planbook(&["run", "small", "--server", "local", "--format", "json"]).exits(0);
+    let outcome: serde_json::Value = serde_json::from_str(&said.out).expect("stdout is JSON");
+    assert_eq!(outcome[0]["holds"], true);
+    assert!(outcome[0]["verdicts"].as_array().expect("verdicts").len() >= 8);
+}
+
+#[test]
+fn timing_claims_rest_on_the_samples() {
+    let notebook = r#"planbook: 1
+title: Sleeping takes time
+steps:
+  - measure:
+      id: nap
+      reps: 10
+      turns: 5
+      query: SELECT pg_sleep(0.002)
+      arms:
+        short: {}
+        long: {query: SELECT pg_sleep(0.02)}
+  - check:
+      - nap.long.median > nap.short.median
+      - nap.long.median < 2 * nap.short.median
+      - ratio: nap.long.median / nap.short.median
+"#;
+    let project = Project::with("nap", notebook);
+    let said = project.planbook(&["run", "nap", "--server", "local"]).exits(1);
+    assert!(said.out.contains("1 held · 1 failed"), "{}", said.out);
+    let values = project.json("results/nap/local-15/values.json");
+    let number = |name: &str| values[name].as_f64().unwrap_or_else(|| panic!("{name}: {values:#}"));
+    assert!(number("ratio.lo") <= number("ratio") && number("ratio") <= number("ratio.hi"));
+    assert!(number("ratio.lo") > 2.0, "{values:#}");
+}
