@@ -106,13 +106,24 @@ impl CommandError {
     }
 }
 
-/// Prints the report in full: graphical on a terminal, plain elsewhere.
+/// Prints the report in full. Where it is made of several, each is drawn by itself, and the count stands last.
 pub(crate) fn printed(error: &CommandError) -> String {
     let diagnostic: &dyn Diagnostic = error.report.as_ref();
+    let parts: Vec<&dyn Diagnostic> = diagnostic.related().into_iter().flatten().collect();
+    if parts.is_empty() {
+        return drawn(diagnostic);
+    }
+    let mut out: String = parts.into_iter().map(drawn).collect();
+    out.push_str(&format!("{diagnostic}\n"));
+    out
+}
+
+fn drawn(diagnostic: &dyn Diagnostic) -> String {
+    const WIDTH: usize = 110;
     let mut out = String::new();
-    let handler = miette::GraphicalReportHandler::new_themed(super::talk::theme()).with_width(110);
+    let handler = miette::GraphicalReportHandler::new_themed(super::talk::theme()).with_width(WIDTH);
     match handler.render_report(&mut out, diagnostic) {
         Ok(()) => out,
-        Err(_) => format!("{}\n", error.report),
+        Err(_) => format!("{diagnostic}\n"),
     }
 }

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::analysis::Analysis;
 use crate::notebook::Notebook;
 use crate::number;
-use crate::recording::{ArmKey, Event, Observer, RecordingError, SampleEvent, StepOutcome};
-use crate::render;
+use crate::recording::{ArmKey, Event, Observer, Recording, RecordingError, SampleEvent, StepOutcome};
+use crate::render::{self, Subject};
+use crate::verdict::Judgement;
 
-use super::render::Report;
 use super::talk;
 
 /// Shows the run's progress, and each measure's line when it is done.
@@ -114,8 +115,12 @@ impl Progress {
             return;
         }
         // The line is computed like everything else that is reported: from what is on disk.
-        if let Ok(report) = Report::open(&self.partial, None) {
-            let lines = render::measure_lines(report.subject(), step, talk::paint());
+        if let Ok(recording) = Recording::open(&self.partial) {
+            let analysis = Analysis::of(&recording);
+            let notebook = &recording.notebook;
+            let judgement = Judgement::of_measure(&recording, &analysis, notebook, step);
+            let subject = Subject { recording: &recording, analysis: &analysis, judgement: &judgement, notebook };
+            let lines = render::measure_lines(subject, step, talk::paint());
             self.bar.suspend(|| talk::print(lines));
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn run(args: &RenderArgs) -> Result<u8, CommandError> {
         found.extend(recordings);
     }
     for path in &found {
-        let report = Report::open(path, Some(&args.places.experiments))?;
+        let report = Report::open(path, present_notebook(path, &args.places.experiments))?;
         report.write(path)?;
         talk::print(format_args!("{}\n", path.join("report.md").display()));
     }
@@ -45,11 +45,10 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Reads the recording and judges it. With `experiments`, the present notebook gives the prose if it still
-    /// runs the same.
-    pub(super) fn open(path: &Path, experiments: Option<&Path>) -> Result<Self, CommandError> {
+    /// Reads the recording and judges it. `present` gives the prose, where it still runs what was recorded.
+    pub(super) fn open(path: &Path, present: Option<Notebook>) -> Result<Self, CommandError> {
         let recording = Recording::open(path)?;
-        let present = experiments.and_then(|folder| present_notebook(&recording, folder));
+        let present = present.filter(|notebook| notebook.runs_hash() == recording.manifest.inputs.runs);
         let analysis = Analysis::of(&recording);
         let notebook = present.as_ref().unwrap_or(&recording.notebook);
         let judgement = Judgement::of(&recording, &analysis, notebook);
@@ -71,11 +70,10 @@ impl Report {
     }
 }
 
-/// The notebook as it is now, if what it runs is what was recorded.
-fn present_notebook(recording: &Recording, experiments: &Path) -> Option<Notebook> {
-    let manifest = &recording.manifest;
+/// The notebook as it is now, with the parameters of the recording.
+fn present_notebook(path: &Path, experiments: &Path) -> Option<Notebook> {
+    let manifest = Recording::manifest(path).ok()?;
     let path = experiments.join(format!("{}.yaml", manifest.notebook));
     let overrides = Overrides { profile: manifest.profile.clone(), set: manifest.overrides.clone() };
-    let present = notebook::load(&path, &overrides).ok()?;
-    (present.runs_hash() == manifest.inputs.runs).then_some(present)
+    notebook::load(&path, &overrides).ok()
 }

@@ -161,7 +161,7 @@ fn run_one(
         return Err(broken(error, server, &left));
     }
     // The report is part of what is put in place: a recording without one would look unfinished.
-    let report = Report::open(writer.path(), None)?;
+    let report = Report::open(writer.path(), Some(notebook.clone()))?;
     report.write(writer.path())?;
     let place = writer.finish()?;
     database.drop(server)?;

@@ -45,12 +45,20 @@ pub struct Captured {
 }
 
 impl Recording {
+    /// Reads the manifest alone.
+    ///
+    /// # Errors
+    /// As [`Recording::open`].
+    pub fn manifest(path: &Path) -> Result<Manifest, RecordingError> {
+        read_manifest(path)
+    }
+
     /// Reads the recording in `path`, a finished or a partial one.
     ///
     /// # Errors
     /// When a file is missing, damaged or of another format.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
-        let manifest = read_manifest(path)?;
+        let manifest = Self::manifest(path)?;
         let notebook = read_notebook(path, &manifest)?;
         let events = read_events(path, manifest.status)?;
         let captures = read_captures(path, &events)?;

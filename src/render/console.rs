@@ -80,7 +80,7 @@ fn measure_line(subject: Subject<'_>, arm: &ArmResult, width: usize, paint: Pain
         paint.bold(&name),
         shorten(node, 40),
         counter(Metric::Blocks, "blocks"),
-        counter(Metric::Rows, "rows"),
+        counter(Metric::Rows, if arm.metrics.get(&Metric::Rows) == Some(&1.0) { "row" } else { "rows" }),
     )
 }
 
@@ -106,10 +106,13 @@ pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
     let mut troubles: Vec<&Verdict> =
         subject.judgement.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Pass).collect();
     troubles.sort_by_key(|verdict| verdict.outcome);
-    for verdict in &troubles {
+    let (not_run, judged): (Vec<&Verdict>, Vec<&Verdict>) =
+        troubles.into_iter().partition(|verdict| verdict.outcome == Outcome::NotRun);
+    for verdict in judged {
         out.push_str(&trouble(subject, verdict, folder, paint));
         out.push('\n');
     }
+    out.push_str(&left_out(&not_run, paint));
     for (name, named) in &subject.judgement.named {
         let interval = named
             .interval
@@ -132,16 +135,39 @@ pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
     out
 }
 
+/// Verdicts that were not run, by reason: what one failed step takes with it is said in one line.
+fn left_out(verdicts: &[&Verdict], paint: Paint) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for verdict in verdicts {
+        match reasons.iter_mut().find(|(seen, _)| *seen == verdict.seen) {
+            Some((_, subjects)) => subjects.push(&verdict.subject),
+            None => reasons.push((&verdict.seen, vec![&verdict.subject])),
+        }
+    }
+    let mut out = String::new();
+    for (seen, mut subjects) in reasons {
+        let count = subjects.len();
+        subjects.dedup();
+        let _ = writeln!(
+            out,
+            "  {} not run: {seen}\n      {count} of {}\n",
+            paint.mark(Outcome::NotRun),
+            subjects.join(", ")
+        );
+    }
+    out
+}
+
 fn trouble(subject: Subject<'_>, verdict: &Verdict, folder: &Path, paint: Paint) -> String {
     let mut out = format!(
         "  {} {}: {} · {}\n",
         paint.mark(verdict.outcome),
         paint.bold(&verdict.subject),
         verdict.expected,
-        match verdict.outcome {
-            Outcome::NotRun => format!("not run: {}", verdict.seen),
-            Outcome::Inconclusive => format!("inconclusive: {}", verdict.seen),
-            _ => format!("saw {}", verdict.seen),
+        if verdict.outcome == Outcome::Inconclusive {
+            format!("inconclusive: {}", verdict.seen)
+        } else {
+            format!("saw {}", verdict.seen)
         }
     );
     let file = if verdict.step == 0 {

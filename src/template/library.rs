@@ -1,5 +1,7 @@
 //! The filters, tests and functions of a template, and the environment that holds them.
 
+use std::sync::LazyLock;
+
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
@@ -93,7 +95,16 @@ pub fn is_reserved(name: &str) -> bool {
 }
 
 /// The environment in which templates are evaluated.
-pub(super) fn environment(purpose: Purpose) -> Environment<'static> {
+pub(super) fn environment(purpose: Purpose) -> &'static Environment<'static> {
+    static SQL: LazyLock<Environment<'static>> = LazyLock::new(|| make(Purpose::Sql));
+    static TEXT: LazyLock<Environment<'static>> = LazyLock::new(|| make(Purpose::Text));
+    match purpose {
+        Purpose::Sql => &SQL,
+        Purpose::Text => &TEXT,
+    }
+}
+
+fn make(purpose: Purpose) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);

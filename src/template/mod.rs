@@ -39,21 +39,44 @@ pub fn render_sql(text: &str, values: &Context) -> Result<String, TemplateError>
 
 /// The value of an expression: a number, a truth value or a text.
 ///
-/// Comparisons are checked against the kinds that the values have now, so that a number is never compared
-/// with a text whose kind was not known when the notebook was read.
-///
 /// # Errors
-/// An expression that does not parse, an undefined name, a comparison of unlike things, a result that is
-/// none of the three, or a number that is not finite (a division by zero).
+/// As [`Expression::new`] and [`Expression::evaluate`].
 pub fn evaluate(expression: &str, values: &Context) -> Result<Scalar, TemplateError> {
-    first(check_expression(expression, &values.names()).errors)?;
-    let written = paths::rewrite_expression(expression, values);
-    let environment = library::environment(Purpose::Sql);
-    let value = environment
-        .compile_expression(&written)
-        .and_then(|compiled| compiled.eval(values.values()))
-        .map_err(|error| TemplateError::new(&error, expression))?;
-    scalar(&value).ok_or_else(|| TemplateError::whole(expression, not_a_scalar(&value)))
+    Expression::new(expression, values)?.evaluate(values)
+}
+
+/// An expression that was checked once and can be evaluated often.
+#[derive(Debug)]
+pub struct Expression {
+    text: String,
+    compiled: minijinja::Expression<'static, 'static>,
+}
+
+impl Expression {
+    /// Checks the expression against the kinds that the values have now, so that a number is never compared with a
+    /// text whose kind was not known when the notebook was read.
+    ///
+    /// # Errors
+    /// An expression that does not parse, an undefined name, a comparison of unlike things.
+    pub fn new(expression: &str, values: &Context) -> Result<Self, TemplateError> {
+        first(check_expression(expression, &values.names()).errors)?;
+        let written = paths::rewrite_expression(expression, values);
+        let compiled = library::environment(Purpose::Sql)
+            .compile_expression_owned(written)
+            .map_err(|error| TemplateError::new(&error, expression))?;
+        Ok(Self { text: expression.to_owned(), compiled })
+    }
+
+    /// Its value over these values, which may be fewer than it was checked against, but all that it uses.
+    ///
+    /// # Errors
+    /// A value that is absent, a result that is neither a number, a truth value nor a text, or a number that is not
+    /// finite (a division by zero).
+    pub fn evaluate(&self, values: &Context) -> Result<Scalar, TemplateError> {
+        let value =
+            self.compiled.eval(values.values()).map_err(|error| TemplateError::new(&error, &self.text))?;
+        scalar(&value).ok_or_else(|| TemplateError::whole(&self.text, not_a_scalar(&value)))
+    }
 }
 
 fn first(errors: Vec<TemplateError>) -> Result<(), TemplateError> {

@@ -11,9 +11,9 @@ use crate::notebook::{Claim, Scalar, Step};
 use crate::number;
 use crate::recording::{ArmKey, Recording};
 use crate::stats::{self, Decision, Interval};
-use crate::template::{self, Context, TemplateError};
+use crate::template::{self, Context, Expression, TemplateError};
 
-use super::resample::{self, Drawn, Timed};
+use super::resample::{self, Timed};
 use super::standing::not_run;
 use super::{Outcome, Verdict, step_outcome};
 
@@ -92,7 +92,7 @@ impl<'a> Judge<'a> {
 
     fn evaluate(&self, claim: &Claim) -> Result<Found, TemplateError> {
         let expression = &claim.expr.text;
-        let value = template::evaluate(expression, &self.context(&Drawn::new()))?;
+        let value = template::evaluate(expression, &self.context())?;
         match (value, &claim.name) {
             (Scalar::Boolean(held), None) => self.claim(claim, held),
             (Scalar::Integer(value), Some(_)) => self.number(claim, value as f64),
@@ -164,7 +164,7 @@ impl<'a> Judge<'a> {
     }
 
     fn metrics_used(&self, claim: &Claim) -> Vec<(ArmKey, Metric)> {
-        let names = self.context(&Drawn::new()).names();
+        let names = self.context().names();
         template::check_expression(&claim.expr.text, &names)
             .metrics
             .into_iter()
@@ -179,25 +179,49 @@ impl<'a> Judge<'a> {
         timed: &Timed,
         read: impl Fn(Scalar) -> T,
     ) -> Result<Vec<Vec<T>>, TemplateError> {
+        let expression = Expression::new(&claim.expr.text, &self.context())?;
+        // Only what the claim uses is bound again for each resample.
+        let mut used: BTreeMap<ArmKey, BTreeMap<Metric, f64>> = BTreeMap::new();
+        for (key, metric) in self.metrics_used(claim) {
+            if let Some(value) = self.analysis.arm(&key).and_then(|arm| arm.metrics.get(&metric)) {
+                used.entry(key).or_default().insert(metric, *value);
+            }
+        }
+        let plain = self.plain_context();
         resample::resample(self.recording, timed, |drawn| {
-            template::evaluate(&claim.expr.text, &self.context(drawn)).map(&read)
+            let mut context = plain.clone();
+            for (key, metrics) in &used {
+                let mut metrics = metrics.clone();
+                if let Some(timings) = drawn.get(key) {
+                    metrics.iter_mut().for_each(|(metric, value)| *value = *timings.get(metric).unwrap_or(value));
+                }
+                analysis::bind(&mut context, key, &metrics);
+            }
+            expression.evaluate(&context).map(&read)
         })
     }
 
-    /// Everything that a claim can name, with the timings of some arms replaced by resampled ones.
-    fn context(&self, replaced: &Drawn) -> Context {
-        let mut context = self.analysis.context();
-        for (key, timings) in replaced {
-            if let Some(arm) = self.analysis.arm(key) {
-                let mut metrics = arm.metrics.clone();
-                metrics.extend(timings);
-                analysis::bind(&mut context, key, &metrics);
-            }
+    /// Parameters, lets and the numbers named so far.
+    fn plain_context(&self) -> Context {
+        let mut context = Context::new();
+        for (name, value) in &self.analysis.values {
+            context.set(name, value.clone());
         }
+        self.bind_named(&mut context);
+        context
+    }
+
+    /// Everything that a claim can name.
+    fn context(&self) -> Context {
+        let mut context = self.analysis.context();
+        self.bind_named(&mut context);
+        context
+    }
+
+    fn bind_named(&self, context: &mut Context) {
         for (name, number) in &self.named {
             context.set_interval(name, number.value, number.interval.map(|i| i.lo), number.interval.map(|i| i.hi));
         }
-        context
     }
 
     /// The numbers that the claim looks at, each with its name.

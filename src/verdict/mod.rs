@@ -89,6 +89,21 @@ impl Judgement {
         Self { verdicts, named: judge.into_named() }
     }
 
+    /// Judges the expectations of one measure alone: enough for the line that is shown while a run goes on.
+    #[must_use]
+    pub fn of_measure(recording: &Recording, analysis: &Analysis, notebook: &Notebook, step: usize) -> Self {
+        let measures = notebook.steps.iter().filter(|candidate| candidate.number == step);
+        let verdicts = measures.flat_map(|step| match &step.kind {
+            StepKind::Measure(measure) => measure
+                .arms
+                .iter()
+                .flat_map(|arm| expectation::judge(recording, analysis, step.number, measure, arm))
+                .collect(),
+            _ => Vec::new(),
+        });
+        Self { verdicts: verdicts.collect(), named: BTreeMap::new() }
+    }
+
     /// How many verdicts ended so.
     #[must_use]
     pub fn count(&self, outcome: Outcome) -> usize {

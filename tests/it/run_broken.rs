@@ -13,7 +13,7 @@ use crate::project::{Project, said, wait_until};
 const SLOW: &str = r#"planbook: 1
 title: Slow
 dataset:
-  sql: [CREATE TABLE t (id int), INSERT INTO t VALUES (1)]
+  sql: [CREATE TABLE t AS SELECT 1 AS id]
 steps:
   - measure: {id: quick, query: SELECT * FROM t, reps: 5, turns: 5}
   - measure: {id: slow, query: SELECT pg_sleep(0.05), reps: 2000, budget: 600s}
