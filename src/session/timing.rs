@@ -216,6 +216,16 @@ impl Pace {
         fitting.max(self.min_reps).min(self.reps)
     }
 
+    /// How long one arm takes at most by the captured time of one execution: its timed executions within
+    /// the budget (or `min_reps` of them, where those are longer), and the untimed ones.
+    #[must_use]
+    pub fn at_most(&self, captured_ms: Option<f64>) -> Duration {
+        let sure = captured_ms.unwrap_or(0.0) * self.min_reps.min(self.reps) as f64;
+        let untimed = UNTIMED_MS * self.turns.min(self.reps) as f64;
+        let timed = self.budget.as_secs_f64() * 1e3;
+        Duration::from_secs_f64((timed.max(sure) + untimed) / 1e3)
+    }
+
     fn room(&self, taken: &Taken) -> Room {
         Room {
             sure: self.min_reps.saturating_sub(taken.reps),
@@ -283,6 +293,12 @@ mod tests {
         assert_eq!(PACE.affordable(Some(60_000.0)), 5);
         assert_eq!(PACE.affordable(None), 20);
         assert_eq!(Pace { reps: 3, ..PACE }.affordable(Some(60_000.0)), 3);
+    }
+
+    #[test]
+    fn the_longest_time_counts_what_the_budget_cannot_cut() {
+        assert_eq!(PACE.at_most(Some(100.0)), Duration::from_millis(10_500));
+        assert_eq!(PACE.at_most(Some(60_000.0)), Duration::from_millis(300_500));
     }
 
     #[test]

@@ -123,6 +123,11 @@ impl Wire {
         let count = loop {
             match self.stream.read(&mut self.chunk) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Only the login has a limit.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let words = format!("no answer within {} s", PATIENCE.as_secs());
+                    return Err(SessionError::connecting(io::Error::new(io::ErrorKind::TimedOut, words)));
+                }
                 other => break other.map_err(SessionError::lost)?,
             }
         };

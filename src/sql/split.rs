@@ -247,4 +247,23 @@ mod tests {
         assert_eq!(split_statements(&sql).unwrap().len(), 20_000);
         assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_gives_pieces_in_order_or_an_error_in_bounds(
+            sql in "([a-zü]|[;'\"$()/*\\n -]|BEGIN|CREATE FUNCTION|ATOMIC|END|[$][$]|--|E'|/[*]|[*]/){0,40}"
+        ) {
+            match split_statements(&sql) {
+                Ok(statements) => {
+                    let mut last = 0;
+                    for statement in statements {
+                        proptest::prop_assert!(statement.offset >= last && !statement.text.is_empty());
+                        last = statement.offset + statement.text.len();
+                        proptest::prop_assert_eq!(&sql[statement.offset..last], statement.text);
+                    }
+                }
+                Err(error) => proptest::prop_assert!(sql.is_char_boundary(error.offset)),
+            }
+        }
+    }
 }

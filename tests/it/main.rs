@@ -15,4 +15,6 @@ mod scene;
 mod server_docker;
 mod server_local;
 mod session;
+mod session_login;
+mod session_timing;
 mod support;

@@ -263,7 +263,16 @@ fn captures(session: &mut Session, one: bool) {
     } else {
         assert!(matches!(written, Err(SessionError::Capture(_))), "{written:?}");
     }
+    large_plans_arrive_whole(session);
     the_plan_of_timed_executions_is_not_logged(session);
+}
+
+fn large_plans_arrive_whole(session: &mut Session) {
+    let long = "x".repeat(2_000_000);
+    let sql = format!("SELECT id FROM events WHERE pad <> '{long}' AND id <= 7");
+    let capture = session.capture(&sql, &ExplainOptions::default()).unwrap();
+    assert_eq!(capture.plan.root.rows(), Some(7.0));
+    assert!(capture.text.len() > 2_000_000 && capture.json.len() > 2_000_000);
 }
 
 fn the_plan_of_timed_executions_is_not_logged(session: &mut Session) {

@@ -1,0 +1,198 @@
+//! Where two arms of a sweep cross: the zone in which neither surely wins, narrowed point by point.
+
+/// Who wins at a point, as far as the samples decide (95%).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Winner {
+    /// The first arm, surely.
+    First,
+    /// The second arm, surely.
+    Second,
+    /// Neither surely.
+    Neither,
+}
+
+/// The stretch between a point where one arm surely wins and the next where the other does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Zone {
+    /// The last point at which `before` surely wins.
+    pub lo: f64,
+    /// The first point at which the other arm surely wins.
+    pub hi: f64,
+    /// Who wins below the zone: [`Winner::First`] or [`Winner::Second`].
+    pub before: Winner,
+    /// Whether nothing is left to measure: each end lies next to an undecided point, or to the other end.
+    pub closed: bool,
+}
+
+/// The search for the crossing of two arms. It is told what was measured and says what to measure next.
+#[derive(Debug, Clone)]
+pub struct CrossingSearch {
+    integers: bool,
+    /// In ascending order.
+    points: Vec<(f64, Winner)>,
+}
+
+/// Two points whose ratio is at most this are next to each other.
+const NEXT_TO: f64 = 1.05;
+
+impl CrossingSearch {
+    /// A search over integers, or over any numbers.
+    #[must_use]
+    pub fn new(integers: bool) -> Self {
+        Self { integers, points: Vec::new() }
+    }
+
+    /// Tells who wins at `x`. A point that was told before is told anew.
+    pub fn tell(&mut self, x: f64, winner: Winner) {
+        match self.points.binary_search_by(|(at, _)| at.total_cmp(&x)) {
+            Ok(index) => self.points[index].1 = winner,
+            Err(index) => self.points.insert(index, (x, winner)),
+        }
+    }
+
+    /// The next point to measure: the middle of the widest gap at an end of a zone. `None` where all zones
+    /// are closed, or there is none.
+    #[must_use]
+    pub fn next(&self) -> Option<f64> {
+        let gaps = self.stretches().into_iter().flat_map(|stretch| self.gaps(stretch));
+        let widest = gaps.max_by(|one, other| width(*one).total_cmp(&width(*other)))?;
+        self.middle(widest)
+    }
+
+    /// The zones, in ascending order. None where one arm surely wins at every decided point; more than one
+    /// where the arms cross more than once, or noise decided a point wrongly.
+    #[must_use]
+    pub fn zones(&self) -> Vec<Zone> {
+        let zone = |stretch: &[(f64, Winner)]| {
+            let (&(lo, before), &(hi, _)) = (stretch.first()?, stretch.last()?);
+            Some(Zone { lo, hi, before, closed: self.gaps(stretch).is_empty() })
+        };
+        self.stretches().into_iter().filter_map(zone).collect()
+    }
+
+    /// The one arm that surely wins wherever a point is decided.
+    #[must_use]
+    pub fn sole_winner(&self) -> Option<Winner> {
+        let mut decided = self.points.iter().map(|(_, winner)| *winner).filter(|w| *w != Winner::Neither);
+        let first = decided.next()?;
+        decided.all(|winner| winner == first).then_some(first)
+    }
+
+    /// From a decided point to the next that is decided otherwise, both included.
+    fn stretches(&self) -> Vec<&[(f64, Winner)]> {
+        let mut stretches = Vec::new();
+        let mut last: Option<usize> = None;
+        for (index, (_, winner)) in self.points.iter().enumerate() {
+            if *winner == Winner::Neither {
+                continue;
+            }
+            if let Some(last) = last
+                && self.points[last].1 != *winner
+            {
+                stretches.push(&self.points[last..=index]);
+            }
+            last = Some(index);
+        }
+        stretches
+    }
+
+    /// The gaps at the two ends of a stretch that are wide enough to measure in.
+    fn gaps(&self, stretch: &[(f64, Winner)]) -> Vec<(f64, f64)> {
+        let Some(last) = stretch.len().checked_sub(2) else { return Vec::new() };
+        let mut gaps = vec![(stretch[0].0, stretch[1].0)];
+        if last > 0 {
+            gaps.push((stretch[last].0, stretch[last + 1].0));
+        }
+        gaps.retain(|gap| self.middle(*gap).is_some());
+        gaps
+    }
+
+    /// A point between two that are not next to each other: the geometric middle where both are positive.
+    fn middle(&self, (lo, hi): (f64, f64)) -> Option<f64> {
+        if lo > 0.0 && hi / lo <= NEXT_TO {
+            return None;
+        }
+        let middle = if lo > 0.0 { (lo * hi).sqrt() } else { f64::midpoint(lo, hi) };
+        let middle = if self.integers { middle.round().max(lo + 1.0).min(hi - 1.0) } else { middle };
+        (lo < middle && middle < hi).then_some(middle)
+    }
+}
+
+/// How wide a gap is on the axis that the middle is taken on.
+fn width((lo, hi): (f64, f64)) -> f64 {
+    if lo > 0.0 { hi / lo } else { f64::INFINITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a search over points of which `decide` knows the winner.
+    fn run(integers: bool, start: &[f64], decide: impl Fn(f64) -> Winner) -> (CrossingSearch, usize) {
+        let mut search = CrossingSearch::new(integers);
+        for x in start {
+            search.tell(*x, decide(*x));
+        }
+        let mut steps = 0;
+        while let Some(x) = search.next() {
+            assert!(!integers || x.fract() == 0.0, "{x}");
+            search.tell(x, decide(x));
+            steps += 1;
+            assert!(steps < 100, "no end");
+        }
+        (search, steps)
+    }
+
+    #[test]
+    fn a_sharp_crossing_is_found_between_adjacent_points() {
+        let decide = |x: f64| if x < 7.5 { Winner::First } else { Winner::Second };
+        let (search, _) = run(true, &[1.0, 5.0, 12.0], decide);
+        assert_eq!(search.zones(), [Zone { lo: 7.0, hi: 8.0, before: Winner::First, closed: true }]);
+        let (search, steps) = run(true, &[1.0, 1_000_000.0], |x| decide(x / 10_000.0));
+        let zone = search.zones()[0];
+        assert!(zone.lo < 75_000.0 && zone.hi >= 75_000.0 && zone.hi / zone.lo <= 1.05, "{zone:?}");
+        assert!(steps <= 10, "{steps}");
+    }
+
+    #[test]
+    fn an_undecided_stretch_is_measured_at_both_its_ends() {
+        let decide = |x: f64| match x {
+            x if x < 100.0 => Winner::Second,
+            x if x > 200.0 => Winner::First,
+            _ => Winner::Neither,
+        };
+        let (search, steps) = run(false, &[1.0, 1_000.0], decide);
+        let zone = search.zones()[0];
+        assert!(zone.closed && zone.before == Winner::Second);
+        assert!((95.0..100.0).contains(&zone.lo) && zone.hi > 200.0 && zone.hi < 210.5, "{zone:?}");
+        assert!(steps <= 20, "{steps}");
+    }
+
+    #[test]
+    fn noise_everywhere_and_one_winner_leave_no_zone() {
+        let (search, steps) = run(true, &[1.0, 10.0], |_| Winner::Neither);
+        assert_eq!((search.zones(), steps, search.sole_winner()), (vec![], 0, None));
+        let one = |x: f64| if x > 5.0 { Winner::Second } else { Winner::Neither };
+        let (search, steps) = run(true, &[1.0, 10.0], one);
+        assert_eq!((search.zones(), steps, search.sole_winner()), (vec![], 0, Some(Winner::Second)));
+    }
+
+    #[test]
+    fn every_crossing_is_a_zone_of_its_own() {
+        let decide = |x: f64| if (20.0..40.0).contains(&x) { Winner::Second } else { Winner::First };
+        let (search, _) = run(true, &[0.0, 30.0, 100.0], decide);
+        let zones: Vec<(f64, f64)> = search.zones().iter().map(|zone| (zone.lo, zone.hi)).collect();
+        assert_eq!(zones, [(19.0, 20.0), (39.0, 40.0)]);
+        assert_eq!(search.sole_winner(), None);
+    }
+
+    #[test]
+    fn a_point_told_anew_is_replaced() {
+        let mut search = CrossingSearch::new(true);
+        search.tell(1.0, Winner::Neither);
+        search.tell(1.0, Winner::First);
+        search.tell(2.0, Winner::Second);
+        assert_eq!(search.zones().len(), 1);
+        assert_eq!(search.next(), None);
+    }
+}
