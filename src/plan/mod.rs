@@ -13,6 +13,7 @@ mod key;
 mod label;
 mod measure;
 mod node;
+mod paste;
 mod pattern;
 mod print;
 mod properties;
