@@ -22,6 +22,7 @@ mod skeleton;
 mod space;
 mod text;
 mod title;
+mod write;
 
 #[cfg(test)]
 mod fixture_tests;

@@ -43,7 +43,7 @@ pub(super) fn read<'a>(
     }
     finish(group, &mut out);
     if !triggers.is_empty() {
-        out.push("Triggers", triggers);
+        out.set("Triggers", triggers);
     }
     Ok((out, next))
 }
@@ -111,6 +111,9 @@ fn start(
         || PlanError::text(line.number, line.content, "not a line that EXPLAIN prints below a plan");
     let group = |name| Some(Group { name, properties: Properties::default() });
     if line.content.starts_with("Trigger ") {
+        if triggers.is_empty() {
+            out.push("Triggers", Value::Null);
+        }
         triggers.push(trigger(&lines.joined(line.content)).ok_or_else(unknown)?);
         return Ok(None);
     }
