@@ -35,7 +35,7 @@ impl Plan {
     /// # Errors
     /// Where a line makes no sense; the error names it.
     pub fn from_text(text: &str) -> Result<Self, PlanError> {
-        text::read(text)
+        single(text::read_all(text)?)
     }
 
     /// The statement, where `auto_explain` told it.

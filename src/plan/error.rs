@@ -38,6 +38,14 @@ pub enum PlanError {
     /// An input larger than [`MAX_BYTES`].
     #[error("the input is larger than {} MB: give the plan alone", MAX_BYTES >> 20)]
     TooLarge,
+    /// A format of EXPLAIN that is not read.
+    #[error(
+        "this is EXPLAIN's {name}, which is not read: run EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON), or without FORMAT"
+    )]
+    Format {
+        /// Its name.
+        name: &'static str,
+    },
     /// A line of text that makes no sense where it stands.
     #[error("line {line}: {why}: `{content}`")]
     Text {
@@ -51,6 +59,15 @@ pub enum PlanError {
 }
 
 impl PlanError {
+    /// The same error, the line it names counted otherwise.
+    pub(super) fn renumbered(self, number: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Text { line, content, why } => Self::Text { line: number(line), content, why },
+            Self::Json { line, column, message } => Self::Json { line: number(line), column, message },
+            other => other,
+        }
+    }
+
     pub(super) fn text(line: usize, content: &str, why: &'static str) -> Self {
         let content = content.trim();
         let short: String = content.chars().take(120).collect();

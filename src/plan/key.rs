@@ -208,6 +208,11 @@ pub(super) fn intern(name: &str) -> Cow<'static, str> {
     Cow::Owned(name.to_owned())
 }
 
+/// Whether some PostgreSQL prints the name.
+pub(super) fn is_known(name: &str) -> bool {
+    matches!(intern(name), Cow::Borrowed(_))
+}
+
 /// Every name that PostgreSQL 13 to 18 prints.
 pub(super) fn known() -> impl Iterator<Item = &'static str> {
     BUFFER_COUNTERS.into_iter().chain(IO_TIMES).chain(WAL_COUNTERS).chain(OTHERS.iter().copied())

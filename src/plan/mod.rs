@@ -13,6 +13,7 @@ mod key;
 mod label;
 mod measure;
 mod node;
+mod paste;
 mod pattern;
 mod print;
 mod properties;
@@ -21,6 +22,7 @@ mod skeleton;
 mod space;
 mod text;
 mod title;
+mod write;
 
 #[cfg(test)]
 mod fixture_tests;

@@ -58,6 +58,13 @@ impl Properties {
         self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
+    /// Replaces the property `name`, in its place, by another.
+    pub(super) fn replace(&mut self, name: &str, by: &'static str, value: impl Into<Value>) {
+        if let Some(at) = self.0.iter_mut().find(|(key, _)| key == name) {
+            *at = (Cow::Borrowed(by), value.into());
+        }
+    }
+
     pub(super) fn remove(&mut self, name: &str) {
         self.0.retain(|(key, _)| key != name);
     }

@@ -7,6 +7,7 @@ mod engine;
 mod layers;
 mod malformed;
 mod plan_fixtures;
+mod plan_paste;
 mod plan_same;
 mod project;
 mod run;

@@ -15,35 +15,57 @@ mod title;
 mod zeros;
 
 use super::error::{MAX_BYTES, MAX_DEPTH};
+use super::label::Label;
 use super::{Node, Plan, PlanError, Properties};
-use lines::Lines;
+use lines::{Line, Lines};
 use scope::Open;
 pub(super) use summary::adopted;
 pub(super) use title::words;
 
-/// Reads one plan.
-pub(super) fn read(text: &str) -> Result<Plan, PlanError> {
+/// Reads every plan of a text: a statement that rules rewrite has several.
+pub(super) fn read_all(text: &str) -> Result<Vec<Plan>, PlanError> {
     if text.len() > MAX_BYTES {
         return Err(PlanError::TooLarge);
     }
     let mut lines = Lines::new(text);
-    let mut tree = Tree::default();
-    while let Some(line) = lines.next_structural() {
-        let margin = tree.margin();
-        match margin {
-            None => tree.open_root(line, &mut lines)?,
-            Some(margin) if line.indent <= margin => {
-                let root = tree.finish(&lines)?;
-                let mut plan = Plan { root, top: summary::read(line, &mut lines, margin)? };
-                zeros::fill(&mut plan);
-                return Ok(plan);
-            }
-            Some(_) => tree.take(line, &mut lines)?,
-        }
+    let mut plans = vec![];
+    let mut first = lines.next_structural();
+    while let Some(line) = first {
+        let (plan, next) = read_one(line, &mut lines)?;
+        plans.push(plan);
+        first = next;
     }
-    let mut plan = Plan { root: tree.finish(&lines)?, top: Properties::default() };
+    if plans.is_empty() { Err(PlanError::Empty) } else { Ok(plans) }
+}
+
+/// Reads one plan, and the first line of the next where there is one.
+fn read_one<'a>(first: Line<'a>, lines: &mut Lines<'a>) -> Result<(Plan, Option<Line<'a>>), PlanError> {
+    let margin = first.indent;
+    let mut tree = Tree::default();
+    tree.open_root(first, lines)?;
+    let mut next = lines.next_structural();
+    while let Some(line) = next.filter(|line| line.indent > margin) {
+        tree.take(line, lines)?;
+        next = lines.next_structural();
+    }
+    let root = tree.finish(lines)?;
+    let (top, next) = match next {
+        Some(line) if !starts_plan(line.content) => summary::read(line, lines, margin)?,
+        next => (Properties::default(), next),
+    };
+    let mut plan = Plan { root, top };
     zeros::fill(&mut plan);
-    Ok(plan)
+    Ok((plan, next))
+}
+
+/// Whether a line is the first of a plan: a node with its numbers, or a node and nothing else.
+pub(super) fn starts_plan(content: &str) -> bool {
+    title::read(content, None, None).is_some_and(|title| title.known)
+}
+
+/// Whether a line begins with a node's words, whatever follows.
+pub(super) fn names_node(content: &str) -> bool {
+    Label::read(content).is_some()
 }
 
 /// The nodes that are open: each the parent of the next.
@@ -54,12 +76,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// The column of the root.
-    fn margin(&self) -> Option<usize> {
-        self.open.first().map(|root| root.properties_at - 2)
-    }
-
-    fn open_root(&mut self, line: lines::Line, lines: &mut Lines) -> Result<(), PlanError> {
+    fn open_root(&mut self, line: Line, lines: &mut Lines) -> Result<(), PlanError> {
         let content = lines.joined(line.content);
         let properties = title::read(&content, None, None)
             .filter(|read| read.known || read.measured)
@@ -74,7 +91,7 @@ impl Tree {
         Ok(())
     }
 
-    fn take(&mut self, line: lines::Line, lines: &mut Lines) -> Result<(), PlanError> {
+    fn take(&mut self, line: Line, lines: &mut Lines) -> Result<(), PlanError> {
         if let Some(content) = line.content.strip_prefix("->  ") {
             return self.open_child(&line, content, lines);
         }
@@ -95,7 +112,7 @@ impl Tree {
         node.take(&line, lines)
     }
 
-    fn open_child(&mut self, line: &lines::Line, content: &str, lines: &mut Lines) -> Result<(), PlanError> {
+    fn open_child(&mut self, line: &Line, content: &str, lines: &mut Lines) -> Result<(), PlanError> {
         let header = self.header.take();
         let at = header.as_ref().map_or(line.indent, |(at, _)| *at);
         while self.open.len() > 1 && self.open.last().is_some_and(|node| node.properties_at > at) {

@@ -96,6 +96,9 @@ impl Open {
             return Ok(());
         }
         if let Some(target) = self.target(line, lines) {
+            if self.targets.is_empty() {
+                self.properties.push("Target Tables", Value::Null);
+            }
             self.scope = Scope::Target(target);
             return Ok(());
         }
@@ -152,6 +155,10 @@ impl Open {
             .iter()
             .find_map(|kind| Some((*kind, line.content.strip_prefix(kind)?.strip_prefix(": ")?)))?;
         let keys = if keys == "()" { Value::Array(vec![]) } else { lex::list(&lines.joined(keys)) };
+        if self.grouping.is_empty() {
+            // The place of the keys among the properties; what they are is known when all are read.
+            self.properties.push(GROUPING[0], Value::Null);
+        }
         self.grouping.push(Grouping { kind, keys, indented });
         Some(Ok(()))
     }
@@ -181,7 +188,7 @@ impl Open {
         self.finish_scope();
         self.finish_grouping();
         if !self.targets.is_empty() {
-            self.properties.push("Target Tables", std::mem::take(&mut self.targets));
+            self.properties.set("Target Tables", std::mem::take(&mut self.targets));
         }
         if !self.workers.is_empty() {
             self.properties.push("Workers", std::mem::take(&mut self.workers));
@@ -197,7 +204,7 @@ impl Open {
             && one.kind == "Group Key"
             && one.keys.as_array().is_some_and(|keys| !keys.is_empty())
         {
-            self.properties.push("Group Key", one.keys.clone());
+            self.properties.set("Group Key", one.keys.clone());
             return;
         }
         let mut sets: Vec<Map<String, Value>> = vec![];
@@ -221,7 +228,7 @@ impl Open {
             before = if line.indented { "" } else { line.kind };
         }
         if !sets.is_empty() {
-            self.properties.push("Grouping Sets", Value::from(sets));
+            self.properties.replace(GROUPING[0], "Grouping Sets", Value::from(sets));
         }
     }
 }

@@ -15,13 +15,17 @@ struct Group {
     properties: Properties,
 }
 
-/// Reads from the first line at the margin to the end.
-pub(super) fn read(first: Line, lines: &mut Lines, margin: usize) -> Result<Properties, PlanError> {
+/// Reads from the first line at the margin to the end, or to the first line of another plan, which it gives back.
+pub(super) fn read<'a>(
+    first: Line<'a>,
+    lines: &mut Lines<'a>,
+    margin: usize,
+) -> Result<(Properties, Option<Line<'a>>), PlanError> {
     let mut out = Properties::with_capacity(8);
     let mut triggers = vec![];
     let mut group: Option<Group> = None;
     let mut next = Some(first);
-    while let Some(line) = next {
+    while let Some(line) = next.filter(|line| line.indent > margin || !super::starts_plan(line.content)) {
         if line.indent > margin {
             let taken = group.as_mut().is_some_and(|group| group.take(line.content));
             if !taken {
@@ -39,9 +43,9 @@ pub(super) fn read(first: Line, lines: &mut Lines, margin: usize) -> Result<Prop
     }
     finish(group, &mut out);
     if !triggers.is_empty() {
-        out.push("Triggers", triggers);
+        out.set("Triggers", triggers);
     }
-    Ok(out)
+    Ok((out, next))
 }
 
 /// What `auto_explain`'s JSON lacks of the same execution's text, by the names of EXPLAIN's JSON.
@@ -57,7 +61,7 @@ pub(in crate::plan) fn adopted(text: &str, buffers: bool) -> Result<Vec<(&'stati
     let rest = all[start..].join("\n");
     let mut lines = Lines::new(&rest);
     let Some(line) = lines.next_structural() else { return Err(PlanError::Empty) };
-    let mut top = read(line, &mut lines, 0)?;
+    let (mut top, _) = read(line, &mut lines, 0)?;
     if buffers {
         fill_groups(&mut top);
     }
@@ -107,6 +111,9 @@ fn start(
         || PlanError::text(line.number, line.content, "not a line that EXPLAIN prints below a plan");
     let group = |name| Some(Group { name, properties: Properties::default() });
     if line.content.starts_with("Trigger ") {
+        if triggers.is_empty() {
+            out.push("Triggers", Value::Null);
+        }
         triggers.push(trigger(&lines.joined(line.content)).ok_or_else(unknown)?);
         return Ok(None);
     }
