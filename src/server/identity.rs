@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Kind;
 use super::docker::{EngineFacts, Image, Limits};
+use super::embedded::Package;
 use super::machine::Machine;
 use super::probe::Facts;
 
@@ -34,6 +35,8 @@ pub struct Identity {
     pub settings_in_force: BTreeMap<String, String>,
     /// The container, where the server runs in one.
     pub container: Option<Container>,
+    /// The package that brought its binaries, where Planbook brought them.
+    pub package: Option<Package>,
     /// The machine.
     pub machine: Machine,
 }
@@ -50,12 +53,7 @@ pub struct Container {
 }
 
 impl Identity {
-    pub(super) fn new(
-        kind: Kind,
-        facts: Facts,
-        asked: BTreeMap<String, String>,
-        container: Option<Container>,
-    ) -> Self {
+    pub(super) fn new(kind: Kind, facts: Facts, asked: BTreeMap<String, String>) -> Self {
         Self {
             kind,
             version: facts.version,
@@ -67,7 +65,8 @@ impl Identity {
             ctype: facts.ctype,
             settings_asked: asked,
             settings_in_force: facts.in_force,
-            container,
+            container: None,
+            package: None,
             machine: Machine::here(),
         }
     }

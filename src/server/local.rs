@@ -43,6 +43,7 @@ pub(super) struct Local {
 impl Local {
     /// Makes a cluster, starts it, and waits until it answers.
     pub fn start(
+        kind: Kind,
         bindir: Option<&Path>,
         needs: &Needs,
         talk: &mut dyn FnMut(&str),
@@ -52,7 +53,7 @@ impl Local {
         let asked = settings(needs)?;
         warn_of_memory(&asked, talk);
         let registry = Registry::open()?;
-        let mut claim = registry.claim(Note::new(Kind::Local, &binaries.version))?;
+        let mut claim = registry.claim(Note::new(kind, &binaries.version))?;
         let places = match Places::make(&mut claim, account.as_ref()) {
             Ok(places) => places,
             Err(problem) => {

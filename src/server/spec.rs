@@ -22,6 +22,11 @@ pub enum Spec {
         /// The directory that holds `postgres` and `initdb`; searched for when absent.
         bindir: Option<PathBuf>,
     },
+    /// The same, from binaries that Planbook brings.
+    Embedded {
+        /// The major version; Planbook's choice when absent.
+        major: Option<u32>,
+    },
 }
 
 impl FromStr for Spec {
@@ -38,6 +43,10 @@ impl FromStr for Spec {
             ("docker", Some(name)) if !name.is_empty() => Ok(Self::Docker { service: Some(name.to_owned()) }),
             ("local", None) => Ok(Self::Local { bindir: None }),
             ("local", Some(dir)) if !dir.is_empty() => Ok(Self::Local { bindir: Some(dir.into()) }),
+            ("embedded", None) => Ok(Self::Embedded { major: None }),
+            ("embedded", Some(major)) if major.parse::<u32>().is_ok() => {
+                Ok(Self::Embedded { major: major.parse().ok() })
+            }
             _ => Err(ServerError::UnknownSpec { given: text.to_owned() }),
         }
     }
@@ -51,6 +60,8 @@ impl fmt::Display for Spec {
             Self::Docker { service: Some(name) } => write!(f, "docker:{name}"),
             Self::Local { bindir: None } => f.write_str("local"),
             Self::Local { bindir: Some(dir) } => write!(f, "local:{}", dir.display()),
+            Self::Embedded { major: None } => f.write_str("embedded"),
+            Self::Embedded { major: Some(major) } => write!(f, "embedded:{major}"),
         }
     }
 }
@@ -61,14 +72,15 @@ mod tests {
 
     #[test]
     fn reads_what_it_prints() {
-        for text in ["auto", "docker", "docker:pg18", "local", "local:/opt/pg/bin"] {
+        for text in ["auto", "docker", "docker:pg18", "local", "local:/opt/pg/bin", "embedded", "embedded:17"]
+        {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn refuses_the_rest_and_names_what_it_takes() {
-        for text in ["", "locale", "local:", "auto:x", "docker:"] {
+        for text in ["", "locale", "local:", "auto:x", "docker:", "embedded:x"] {
             let error = text.parse::<Spec>().unwrap_err();
             assert_eq!(error.exit_code(), 2);
             assert!(error.next().contains("local:BINDIR"), "{}", error.next());

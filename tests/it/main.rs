@@ -13,6 +13,7 @@ mod run;
 mod run_broken;
 mod scene;
 mod server_docker;
+mod server_embedded;
 mod server_local;
 mod session;
 mod support;
