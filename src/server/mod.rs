@@ -14,12 +14,15 @@ mod identity;
 mod local;
 mod log;
 mod machine;
+mod own;
 mod places;
 mod probe;
 mod process;
 mod prune;
 mod registry;
+mod settings;
 mod spec;
+mod url;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,7 +39,8 @@ pub use embedded::Package;
 pub use error::ServerError;
 pub use identity::{Container, Identity};
 pub use machine::Machine;
-pub use prune::{Entry, list, prune};
+pub use own::{create_database, drop_database};
+pub use prune::{Entry, Pruned, list, prune};
 pub use spec::Spec;
 
 use crate::session::Endpoint;
@@ -54,6 +58,8 @@ pub enum Kind {
     Local,
     /// The same, from binaries that Planbook brought.
     Embedded,
+    /// A server that someone else runs.
+    Url,
 }
 
 impl fmt::Display for Kind {
@@ -62,6 +68,7 @@ impl fmt::Display for Kind {
             Self::Docker => "docker",
             Self::Local => "local",
             Self::Embedded => "embedded",
+            Self::Url => "url",
         })
     }
 }
@@ -115,6 +122,7 @@ enum Running {
     Docker(Box<docker::Docker>),
     Local(Box<local::Local>),
     Embedded(Box<local::Local>, Package),
+    Url(Box<url::Remote>),
 }
 
 /// Starts a server. `talk` is told, one line at a time, what the user should know.
@@ -132,13 +140,25 @@ pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<S
             Running::Local(Box::new(local::Local::start(Kind::Local, bindir.as_deref(), needs, talk)?))
         }
         Spec::Embedded { major } => start_embedded(*major, needs, talk)?,
+        Spec::Url { url } => {
+            let asked = local::settings(needs)?;
+            Running::Url(Box::new(url::Remote::start(url.as_ref(), needs, asked)?))
+        }
     };
-    let facts = probe::facts(running.endpoint())?;
+    let facts = probe::facts(running.endpoint(), running.database(), running.asked())?;
     let identity = Identity {
         container: running.container(),
         package: running.package(),
         ..Identity::new(running.kind(), facts, running.asked().clone())
     };
+    let differences = identity.differences();
+    if !differences.is_empty() {
+        let each: Vec<String> = differences
+            .iter()
+            .map(|(name, asked, found)| format!("{name} is {found} and not {asked}"))
+            .collect();
+        talk(&format!("on this server {}", each.join(", ")));
+    }
     Ok(Server { running, identity })
 }
 
@@ -169,6 +189,14 @@ impl Running {
         match self {
             Self::Docker(docker) => &docker.endpoint,
             Self::Local(local) | Self::Embedded(local, _) => &local.endpoint,
+            Self::Url(remote) => &remote.endpoint,
+        }
+    }
+
+    fn database(&self) -> &str {
+        match self {
+            Self::Url(remote) => &remote.database,
+            _ => "postgres",
         }
     }
 
@@ -177,6 +205,7 @@ impl Running {
             Self::Docker(_) => Kind::Docker,
             Self::Local(_) => Kind::Local,
             Self::Embedded(..) => Kind::Embedded,
+            Self::Url(_) => Kind::Url,
         }
     }
 
@@ -184,6 +213,7 @@ impl Running {
         match self {
             Self::Docker(docker) => &docker.asked,
             Self::Local(local) | Self::Embedded(local, _) => &local.asked,
+            Self::Url(remote) => &remote.asked,
         }
     }
 
@@ -209,6 +239,12 @@ impl Server {
         self.running.endpoint()
     }
 
+    /// The database to connect to while there is none of ours.
+    #[must_use]
+    pub fn database(&self) -> &str {
+        self.running.database()
+    }
+
     /// What it is.
     #[must_use]
     pub fn identity(&self) -> &Identity {
@@ -231,7 +267,7 @@ impl Server {
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         match &self.running {
-            Running::Docker(_) => None,
+            Running::Docker(_) | Running::Url(_) => None,
             Running::Local(local) | Running::Embedded(local, _) => {
                 Some(local.binaries.dir.join(name)).filter(|path| path.is_file())
             }
@@ -246,6 +282,7 @@ impl Server {
         match &mut self.running {
             Running::Docker(docker) => docker.check_alive(),
             Running::Local(local) | Running::Embedded(local, _) => local.check_alive(),
+            Running::Url(remote) => remote.check_alive(),
         }
     }
 
@@ -268,6 +305,7 @@ impl Server {
         let tail = match &self.running {
             Running::Docker(docker) => docker.log_tail(),
             Running::Local(local) | Running::Embedded(local, _) => local.log_tail(),
+            Running::Url(_) => String::new(),
         };
         Some(tail).filter(|tail| !tail.is_empty())
     }
@@ -280,6 +318,7 @@ impl Server {
         match self.running {
             Running::Docker(docker) => docker.stop(),
             Running::Local(local) | Running::Embedded(local, _) => local.stop(),
+            Running::Url(_) => Ok(()),
         }
     }
 }

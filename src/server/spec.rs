@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::ServerError;
+use crate::session::Secret;
 
 /// The value of `--server`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,6 +28,11 @@ pub enum Spec {
         /// The major version; Planbook's choice when absent.
         major: Option<u32>,
     },
+    /// A server that someone else runs.
+    Url {
+        /// Its connection URI; of the environment when absent.
+        url: Option<Secret>,
+    },
 }
 
 impl FromStr for Spec {
@@ -47,6 +53,10 @@ impl FromStr for Spec {
             ("embedded", Some(major)) if major.parse::<u32>().is_ok() => {
                 Ok(Self::Embedded { major: major.parse().ok() })
             }
+            ("url", None) => Ok(Self::Url { url: None }),
+            ("url", Some(url)) if !url.is_empty() => Ok(Self::Url { url: Some(Secret::new(url)) }),
+            // Somebody who left the word out may have written a password.
+            _ if text.contains("://") => Err(ServerError::UnknownSpec { given: format!("{word}://…") }),
             _ => Err(ServerError::UnknownSpec { given: text.to_owned() }),
         }
     }
@@ -62,6 +72,7 @@ impl fmt::Display for Spec {
             Self::Local { bindir: Some(dir) } => write!(f, "local:{}", dir.display()),
             Self::Embedded { major: None } => f.write_str("embedded"),
             Self::Embedded { major: Some(major) } => write!(f, "embedded:{major}"),
+            Self::Url { .. } => f.write_str("url"),
         }
     }
 }
@@ -72,7 +83,8 @@ mod tests {
 
     #[test]
     fn reads_what_it_prints() {
-        for text in ["auto", "docker", "docker:pg18", "local", "local:/opt/pg/bin", "embedded", "embedded:17"]
+        for text in
+            ["auto", "docker", "docker:pg18", "local", "local:/opt/pg/bin", "embedded", "embedded:17", "url"]
         {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
@@ -85,5 +97,14 @@ mod tests {
             assert_eq!(error.exit_code(), 2);
             assert!(error.next().contains("local:BINDIR"), "{}", error.next());
         }
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let spec: Spec = "url:postgres://me:hunter2@far/db".parse().unwrap();
+        assert!(matches!(&spec, Spec::Url { url: Some(_) }));
+        assert!(!format!("{spec} {spec:?}").contains("hunter2"));
+        let error = "postgres://me:hunter2@far/db".parse::<Spec>().unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
     }
 }

@@ -15,5 +15,6 @@ mod scene;
 mod server_docker;
 mod server_embedded;
 mod server_local;
+mod server_url;
 mod session;
 mod support;
