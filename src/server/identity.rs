@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Kind;
 use super::docker::{EngineFacts, Image, Limits};
+use super::embedded::Package;
 use super::machine::Machine;
 use super::probe::Facts;
+use super::settings;
 
 /// Everything about a server that explains what was measured on it; no password, and no path of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,10 +32,12 @@ pub struct Identity {
     pub ctype: String,
     /// The server flags that compose.yaml and the notebook ask for.
     pub settings_asked: BTreeMap<String, String>,
-    /// Every setting in force that is not the built-in default, as SHOW prints it.
+    /// Every setting in force that was asked for or is not the built-in default, as SHOW prints it.
     pub settings_in_force: BTreeMap<String, String>,
     /// The container, where the server runs in one.
     pub container: Option<Container>,
+    /// The package that brought its binaries, where Planbook brought them.
+    pub package: Option<Package>,
     /// The machine.
     pub machine: Machine,
 }
@@ -50,12 +54,7 @@ pub struct Container {
 }
 
 impl Identity {
-    pub(super) fn new(
-        kind: Kind,
-        facts: Facts,
-        asked: BTreeMap<String, String>,
-        container: Option<Container>,
-    ) -> Self {
+    pub(super) fn new(kind: Kind, facts: Facts, asked: BTreeMap<String, String>) -> Self {
         Self {
             kind,
             version: facts.version,
@@ -67,9 +66,24 @@ impl Identity {
             ctype: facts.ctype,
             settings_asked: asked,
             settings_in_force: facts.in_force,
-            container,
+            container: None,
+            package: None,
             machine: Machine::here(),
         }
+    }
+
+    /// The settings that are not in force as they were asked for: name, asked, in force (empty where the server has no
+    /// such setting).
+    #[must_use]
+    pub fn differences(&self) -> Vec<(&str, &str, &str)> {
+        let compared = self.settings_asked.iter().filter(|(name, _)| name.as_str() != "listen_addresses");
+        compared
+            .map(|(name, asked)| {
+                let in_force = self.settings_in_force.get(name).map_or("", String::as_str);
+                (name.as_str(), asked.as_str(), in_force)
+            })
+            .filter(|(_, asked, in_force)| !settings::same(asked, in_force))
+            .collect()
     }
 
     /// The major version, such as 15.

@@ -16,7 +16,7 @@ use super::places::{PORT, Places};
 use super::process::{self, TICK};
 use super::registry::{Claim, Note, Registry};
 use super::{Kind, Needs, ServerError, machine, probe};
-use crate::session::{Endpoint, Host};
+use crate::session::{Endpoint, Host, Tls};
 
 /// The role that owns the cluster.
 const OWNER: &str = "postgres";
@@ -43,6 +43,7 @@ pub(super) struct Local {
 impl Local {
     /// Makes a cluster, starts it, and waits until it answers.
     pub fn start(
+        kind: Kind,
         bindir: Option<&Path>,
         needs: &Needs,
         talk: &mut dyn FnMut(&str),
@@ -52,7 +53,7 @@ impl Local {
         let asked = settings(needs)?;
         warn_of_memory(&asked, talk);
         let registry = Registry::open()?;
-        let mut claim = registry.claim(Note::new(Kind::Local, &binaries.version))?;
+        let mut claim = registry.claim(Note::new(kind, &binaries.version))?;
         let places = match Places::make(&mut claim, account.as_ref()) {
             Ok(places) => places,
             Err(problem) => {
@@ -66,6 +67,7 @@ impl Local {
             port: PORT,
             user: OWNER.into(),
             password: None,
+            tls: Tls::default(),
         };
         let claim = Some(claim);
         // From here on, whatever fails, Drop ends and removes what there is.
@@ -167,7 +169,7 @@ impl Local {
             }
             let problem = match probe::postmaster(&self.endpoint) {
                 Ok(_) => return Ok(()),
-                Err(refusal) => refusal.words,
+                Err(error) => error.to_string(),
             };
             if needs.interrupted() {
                 return Err(ServerError::Interrupted);
@@ -243,7 +245,7 @@ impl Drop for Local {
 }
 
 /// The flags of compose.yaml with the notebook's over them.
-fn settings(needs: &Needs) -> Result<BTreeMap<String, String>, ServerError> {
+pub(super) fn settings(needs: &Needs) -> Result<BTreeMap<String, String>, ServerError> {
     let file = needs.compose.as_deref().map_or_else(Compose::shipped, Compose::open)?;
     let name = needs.service.as_deref().unwrap_or(DEFAULT_SERVICE);
     let mut settings = super::merge(&file.flags(name)?, needs)?;

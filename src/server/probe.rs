@@ -1,21 +1,9 @@
 //! The first questions to a server: does it answer, and what is it?
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
-
-use postgres::error::SqlState;
-use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::ServerError;
-use crate::session::{Endpoint, Host};
-
-/// How long one attempt to connect may take.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
-
-/// How long a server may take for its first byte; one that is idle needs about a millisecond.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
+use crate::session::{Endpoint, Session, SessionError};
 
 /// What the server says about itself.
 #[derive(Debug, Clone)]
@@ -27,7 +15,7 @@ pub(super) struct Facts {
     pub encoding: String,
     pub collate: String,
     pub ctype: String,
-    /// Every setting that is not the built-in default, without paths and addresses.
+    /// Every setting that is not the built-in default, and every one asked for; no paths and addresses.
     pub in_force: BTreeMap<String, String>,
 }
 
@@ -35,138 +23,84 @@ pub(super) struct Facts {
 const PLACES: &str = "name !~ '_(directory|directories|file|files|path)$' AND name <> ALL \
     (ARRAY['listen_addresses', 'port', 'cluster_name', 'application_name', 'client_encoding', 'external_pid_file'])";
 
-/// Why a server did not let us in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
-    /// The server's or the driver's words.
-    pub words: String,
-    code: Option<SqlState>,
-}
+/// When the postmaster started.
+pub(super) const STARTED: &str = "SELECT pg_postmaster_start_time()::text";
 
-impl Refusal {
-    /// Whether it is the password that the server did not like.
-    pub fn is_wrong_password(&self) -> bool {
-        self.code == Some(SqlState::INVALID_PASSWORD)
-    }
-}
-
-impl From<postgres::Error> for Refusal {
-    fn from(error: postgres::Error) -> Self {
-        Self { words: words(&error), code: error.code().cloned() }
-    }
-}
+/// The SQLSTATE of a wrong password.
+const INVALID_PASSWORD: &str = "28P01";
 
 /// Logs in and asks when the postmaster started, which tells one postmaster from the next.
-pub(super) fn postmaster(endpoint: &Endpoint) -> Result<String, Refusal> {
-    if let Host::Tcp(host) = &endpoint.host {
-        speaks(host, endpoint.port).map_err(|error| Refusal { words: error.to_string(), code: None })?;
-    }
-    let mut client = config(endpoint).connect(NoTls)?;
-    let rows = rows(&mut client, "SELECT pg_postmaster_start_time()")?;
-    Ok(rows.into_iter().flatten().next().unwrap_or_default())
+pub(super) fn postmaster(endpoint: &Endpoint) -> Result<String, SessionError> {
+    let mut session = Session::connect(endpoint, "postgres")?;
+    let rows = session.query_rows(STARTED)?;
+    Ok(rows.into_iter().flatten().flatten().next().unwrap_or_default())
 }
 
-/// Whether a PostgreSQL is behind the port: a proxy may accept before there is, and say nothing or hang up.
-fn speaks(host: &str, port: u16) -> std::io::Result<()> {
-    /// A length of 8 and the number that asks whether the server would speak TLS.
-    const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
-    let addresses = (host, port).to_socket_addrs()?;
-    let mut last = std::io::Error::from(std::io::ErrorKind::NotFound);
-    for address in addresses {
-        let asked = TcpStream::connect_timeout(&address, CONNECT_PATIENCE).and_then(|mut stream| {
-            stream.set_read_timeout(Some(ANSWER_PATIENCE))?;
-            stream.write_all(&SSL_REQUEST)?;
-            let mut answer = [0];
-            stream.read_exact(&mut answer)
-        });
-        match asked {
-            Ok(()) => return Ok(()),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
+/// Whether it is the password that the server did not like.
+pub(super) fn is_wrong_password(error: &SessionError) -> bool {
+    error.sql().is_some_and(|error| error.sqlstate == INVALID_PASSWORD)
 }
 
 /// Asks the server what it is.
-pub(super) fn facts(endpoint: &Endpoint) -> Result<Facts, ServerError> {
-    let fail = |problem: String| ServerError::Question { problem };
-    let refused = |refusal: Refusal| fail(refusal.words);
-    let mut client = config(endpoint).connect(NoTls).map_err(|error| fail(words(&error)))?;
-    let shown = |client: &mut Client, name: &str| {
-        let row = rows(client, &format!("SHOW {name}")).map_err(refused)?.into_iter().next();
-        row.and_then(|row| row.into_iter().next())
-            .ok_or_else(|| fail(format!("SHOW {name} returned nothing")))
-    };
-    let number = |text: String| text.parse::<u32>().map_err(|error| fail(format!("`{text}`: {error}")));
-    let locale =
-        rows(&mut client, "SELECT datcollate, datctype FROM pg_database WHERE datname = current_database()")
-            .map_err(refused)?
-            .into_iter()
-            .next()
-            .unwrap_or_default();
+pub(super) fn facts(
+    endpoint: &Endpoint,
+    database: &str,
+    asked: &BTreeMap<String, String>,
+) -> Result<Facts, ServerError> {
+    let mut session = Session::connect(endpoint, database)?;
     let query = format!(
         "SELECT name, current_setting(name) FROM pg_settings \
-         WHERE source NOT IN ('default', 'client', 'session') AND {PLACES} ORDER BY name"
+         WHERE (source NOT IN ('default', 'client', 'session') OR name = ANY ({})) AND {PLACES} ORDER BY name",
+        array(asked.keys())
     );
-    let in_force = rows(&mut client, &query).map_err(refused)?;
-    let mut locale = locale.into_iter();
+    let in_force = pairs(session.query_rows(&query)?);
+    let shown = session.query_rows(
+        "SELECT current_setting('server_version'), current_setting('server_version_num'), \
+         current_setting('block_size'), current_setting('data_checksums'), current_setting('server_encoding'), \
+         datcollate, datctype FROM pg_database WHERE datname = current_database()",
+    )?;
+    let shown: Vec<String> = shown.into_iter().flatten().map(Option::unwrap_or_default).collect();
+    let [version, number, block_size, checksums, encoding, collate, ctype] = &shown[..] else {
+        return Err(ServerError::Question {
+            problem: "pg_database does not list the current database".into(),
+        });
+    };
+    let count = |text: &String| {
+        text.parse::<u32>().map_err(|error| ServerError::Question { problem: format!("`{text}`: {error}") })
+    };
     Ok(Facts {
-        version: shown(&mut client, "server_version")?,
-        version_num: number(shown(&mut client, "server_version_num")?)?,
-        block_size: number(shown(&mut client, "block_size")?)?,
-        data_checksums: shown(&mut client, "data_checksums")? == "on",
-        encoding: shown(&mut client, "server_encoding")?,
-        collate: locale.next().unwrap_or_default(),
-        ctype: locale.next().unwrap_or_default(),
-        in_force: in_force
-            .into_iter()
-            .filter_map(|row| {
-                let mut cells = row.into_iter();
-                Some((cells.next()?, cells.next()?))
-            })
-            .collect(),
+        version: version.clone(),
+        version_num: count(number)?,
+        block_size: count(block_size)?,
+        data_checksums: checksums == "on",
+        encoding: encoding.clone(),
+        collate: collate.clone(),
+        ctype: ctype.clone(),
+        in_force,
     })
 }
 
-fn config(endpoint: &Endpoint) -> Config {
-    let mut config = Config::new();
-    match &endpoint.host {
-        Host::Socket(dir) => config.host_path(dir),
-        Host::Tcp(name) => config.host(name),
+/// Names as an SQL array.
+fn array<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    let quoted: Vec<String> = names.map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
+    format!("ARRAY[{}]::text[]", quoted.join(", "))
+}
+
+fn pairs(rows: Vec<Vec<Option<String>>>) -> BTreeMap<String, String> {
+    let pair = |row: Vec<Option<String>>| {
+        let mut cells = row.into_iter().flatten();
+        Some((cells.next()?, cells.next()?))
     };
-    config.port(endpoint.port).user(&endpoint.user).dbname("postgres").application_name("planbook");
-    config.connect_timeout(CONNECT_PATIENCE);
-    if let Some(password) = &endpoint.password {
-        config.password(password.reveal());
-    }
-    config
-}
-
-fn rows(client: &mut Client, query: &str) -> Result<Vec<Vec<String>>, Refusal> {
-    let messages = client.simple_query(query)?;
-    let rows = messages.into_iter().filter_map(|message| match message {
-        SimpleQueryMessage::Row(row) => {
-            Some((0..row.len()).map(|cell| row.get(cell).unwrap_or_default().to_owned()).collect())
-        }
-        _ => None,
-    });
-    Ok(rows.collect())
-}
-
-/// The driver's own Display says only "db error".
-fn words(error: &postgres::Error) -> String {
-    use std::error::Error;
-    match error.as_db_error() {
-        Some(db) => format!("{} ({})", db.message(), db.code().code()),
-        None => error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}")),
-    }
+    rows.into_iter().filter_map(pair).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::net::TcpListener;
 
     use super::*;
+    use crate::session::{Host, Tls};
 
     #[test]
     fn a_proxy_that_accepts_and_hangs_up_is_not_a_server() {
@@ -175,14 +109,19 @@ mod tests {
         let proxy = std::thread::spawn(move || {
             drop(listener.accept().unwrap());
             let (mut stream, _) = listener.accept().unwrap();
-            let mut request = [0; 8];
-            stream.read_exact(&mut request).unwrap();
-            stream.write_all(b"N").unwrap();
-            request
+            stream.read_exact(&mut [0; 8]).unwrap();
         });
-        assert!(speaks("127.0.0.1", port).is_err());
-        speaks("127.0.0.1", port).unwrap();
-        assert_eq!(proxy.join().unwrap()[..4], [0, 0, 0, 8]);
-        assert!(speaks("127.0.0.1", port).is_err(), "nobody listens any more");
+        let endpoint = Endpoint {
+            host: Host::Tcp("127.0.0.1".into()),
+            port,
+            user: "postgres".into(),
+            password: None,
+            tls: Tls::default(),
+        };
+        for _ in 0..2 {
+            let error = postmaster(&endpoint).unwrap_err();
+            assert!(matches!(error, SessionError::Connection { .. }), "{error}");
+        }
+        proxy.join().unwrap();
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::ServerError;
+use crate::session::Secret;
 
 /// The value of `--server`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,6 +23,16 @@ pub enum Spec {
         /// The directory that holds `postgres` and `initdb`; searched for when absent.
         bindir: Option<PathBuf>,
     },
+    /// The same, from binaries that Planbook brings.
+    Embedded {
+        /// The major version; Planbook's choice when absent.
+        major: Option<u32>,
+    },
+    /// A server that someone else runs.
+    Url {
+        /// Its connection URI; of the environment when absent.
+        url: Option<Secret>,
+    },
 }
 
 impl FromStr for Spec {
@@ -38,6 +49,14 @@ impl FromStr for Spec {
             ("docker", Some(name)) if !name.is_empty() => Ok(Self::Docker { service: Some(name.to_owned()) }),
             ("local", None) => Ok(Self::Local { bindir: None }),
             ("local", Some(dir)) if !dir.is_empty() => Ok(Self::Local { bindir: Some(dir.into()) }),
+            ("embedded", None) => Ok(Self::Embedded { major: None }),
+            ("embedded", Some(major)) if major.parse::<u32>().is_ok() => {
+                Ok(Self::Embedded { major: major.parse().ok() })
+            }
+            ("url", None) => Ok(Self::Url { url: None }),
+            ("url", Some(url)) if !url.is_empty() => Ok(Self::Url { url: Some(Secret::new(url)) }),
+            // Somebody who left the word out may have written a password.
+            _ if text.contains("://") => Err(ServerError::UnknownSpec { given: format!("{word}://…") }),
             _ => Err(ServerError::UnknownSpec { given: text.to_owned() }),
         }
     }
@@ -51,6 +70,9 @@ impl fmt::Display for Spec {
             Self::Docker { service: Some(name) } => write!(f, "docker:{name}"),
             Self::Local { bindir: None } => f.write_str("local"),
             Self::Local { bindir: Some(dir) } => write!(f, "local:{}", dir.display()),
+            Self::Embedded { major: None } => f.write_str("embedded"),
+            Self::Embedded { major: Some(major) } => write!(f, "embedded:{major}"),
+            Self::Url { .. } => f.write_str("url"),
         }
     }
 }
@@ -61,17 +83,28 @@ mod tests {
 
     #[test]
     fn reads_what_it_prints() {
-        for text in ["auto", "docker", "docker:pg18", "local", "local:/opt/pg/bin"] {
+        for text in
+            ["auto", "docker", "docker:pg18", "local", "local:/opt/pg/bin", "embedded", "embedded:17", "url"]
+        {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn refuses_the_rest_and_names_what_it_takes() {
-        for text in ["", "locale", "local:", "auto:x", "docker:"] {
+        for text in ["", "locale", "local:", "auto:x", "docker:", "embedded:x"] {
             let error = text.parse::<Spec>().unwrap_err();
             assert_eq!(error.exit_code(), 2);
             assert!(error.next().contains("local:BINDIR"), "{}", error.next());
         }
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let spec: Spec = "url:postgres://me:hunter2@far/db".parse().unwrap();
+        assert!(matches!(&spec, Spec::Url { url: Some(_) }));
+        assert!(!format!("{spec} {spec:?}").contains("hunter2"));
+        let error = "postgres://me:hunter2@far/db".parse::<Spec>().unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::Tls;
+
 /// The two ways to reach a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Host {
@@ -53,4 +55,6 @@ pub struct Endpoint {
     pub user: String,
     /// Its password, where the server asks for one.
     pub password: Option<Secret>,
+    /// Whether and how the connection is encrypted.
+    pub tls: Tls,
 }

@@ -94,6 +94,9 @@ pub enum SessionError {
         /// What the system said.
         source: io::Error,
     },
+    /// The connection cannot be encrypted as asked.
+    #[error("no encrypted connection: {0}")]
+    Tls(String),
     /// The statement cannot be sent (it holds a zero byte, say).
     #[error("the statement cannot be sent: {0}")]
     Unsendable(String),
@@ -181,7 +184,7 @@ impl SessionError {
     #[must_use]
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Connection { .. } | Self::Refused(_) => true,
+            Self::Connection { .. } | Self::Refused(_) | Self::Tls(_) => true,
             Self::Sql(error) => {
                 let state = error.sqlstate.as_str();
                 !matches!(state, "57014" | "58P01")

@@ -6,15 +6,55 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, Scr
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
+use super::tls::Encryption;
 use super::wire::Wire;
-use super::{Endpoint, SessionError, SqlError};
+use super::{Endpoint, Host, SessionError, SqlError};
 
-/// Logs in; gives the process id of the server's side and the key that cancels its work.
-pub(super) fn log_in(
-    wire: &mut Wire,
+/// The process id of the server's side and the key that cancels its work.
+type Backend = (i32, i32);
+
+/// Opens a connection, encrypted as the endpoint asks, and logs in.
+pub(super) fn open(endpoint: &Endpoint, database: &str) -> Result<(Wire, Backend), SessionError> {
+    let attempts = match &endpoint.host {
+        // Nobody can listen on a Unix socket, and PostgreSQL encrypts none.
+        Host::Socket(_) => &[Encryption::None][..],
+        Host::Tcp(_) => endpoint.tls.mode.attempts(),
+    };
+    let mut failure = None;
+    for encryption in attempts {
+        match attempt(endpoint, database, *encryption) {
+            Ok(opened) => return Ok(opened),
+            Err(error) if may_differ(&error) => failure = failure.or(Some(error)),
+            Err(error) => return Err(failure.unwrap_or(error)),
+        }
+    }
+    Err(failure.unwrap_or_else(|| refused("there is no way to connect to it")))
+}
+
+fn attempt(
     endpoint: &Endpoint,
     database: &str,
-) -> Result<(i32, i32), SessionError> {
+    encryption: Encryption,
+) -> Result<(Wire, Backend), SessionError> {
+    let mut wire = Wire::open(&endpoint.host, endpoint.port)?;
+    if encryption != Encryption::None {
+        wire.encrypt(endpoint, encryption == Encryption::Required)?;
+    }
+    let backend = log_in(&mut wire, endpoint, database)?;
+    Ok((wire, backend))
+}
+
+/// Whether the other way to connect may fare better: pg_hba.conf may allow one of them alone, and a handshake may fail.
+fn may_differ(error: &SessionError) -> bool {
+    match error {
+        SessionError::Refused(error) => error.sqlstate == "28000",
+        SessionError::Tls(_) => true,
+        _ => false,
+    }
+}
+
+/// Logs in; gives the process id of the server's side and the key that cancels its work.
+fn log_in(wire: &mut Wire, endpoint: &Endpoint, database: &str) -> Result<Backend, SessionError> {
     let parameters = [
         ("client_encoding", "UTF8"),
         ("user", &endpoint.user),
@@ -59,7 +99,8 @@ fn send_password(wire: &mut Wire, password: &[u8]) -> Result<(), SessionError> {
     wire.flush()
 }
 
-/// SCRAM-SHA-256 (RFC 5802, 7677), without channel binding since there is no TLS. It proves the server too.
+/// SCRAM-SHA-256 (RFC 5802, 7677), without channel binding: sslmode says how far the server is
+/// to be trusted. It proves that the server knows the password too.
 fn scram(wire: &mut Wire, offer: &AuthenticationSaslBody, password: &[u8]) -> Result<(), SessionError> {
     let known = offer.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).map_err(SessionError::garbled)?;
     if !known {

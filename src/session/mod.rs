@@ -16,6 +16,7 @@ mod query;
 mod scalar;
 mod settings;
 mod timing;
+mod tls;
 mod wire;
 
 pub use canceller::Canceller;
@@ -26,6 +27,7 @@ pub use options::ExplainOptions;
 pub use query::{Execution, Notice};
 pub use scalar::Scalar;
 pub use timing::{ArmRun, Cut, Pace, Sample, Timed, time_arms};
+pub use tls::{SslMode, Tls, TrustedRoots};
 
 use auto_explain::AutoExplain;
 use wire::Wire;
@@ -49,8 +51,7 @@ impl Session {
     /// # Errors
     /// [`SessionError::Connection`] where nobody answers, [`SessionError::Refused`] where the server says no.
     pub fn connect(endpoint: &Endpoint, database: &str) -> Result<Self, SessionError> {
-        let mut wire = Wire::open(&endpoint.host, endpoint.port)?;
-        let (pid, key) = login::log_in(&mut wire, endpoint, database)?;
+        let (wire, (pid, key)) = login::open(endpoint, database)?;
         wire.wait_without_limit()?;
         let mut session = Self {
             wire,

@@ -13,8 +13,9 @@ use std::time::Duration;
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{Header, Message};
 use postgres_protocol::message::frontend;
+use rustls::{ClientConnection, StreamOwned};
 
-use super::{Host, SessionError};
+use super::{Endpoint, Host, SessionError, tls};
 
 /// How long a server may take to accept a connection, and to answer each message of the login.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -25,6 +26,9 @@ const CHUNK: usize = 64 * 1024;
 enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+    /// Between two others, while one is being made of the other.
+    Gone,
 }
 
 /// A connection that carries messages.
@@ -40,6 +44,8 @@ impl fmt::Debug for Wire {
         f.write_str(match self.stream {
             Stream::Unix(_) => "Wire(unix)",
             Stream::Tcp(_) => "Wire(tcp)",
+            Stream::Tls(_) => "Wire(tls)",
+            Stream::Gone => "Wire(gone)",
         })
     }
 }
@@ -56,11 +62,37 @@ impl Wire {
         })
     }
 
+    /// Asks the server to encrypt what follows. One that cannot is an error where that is `required`.
+    pub(super) fn encrypt(&mut self, endpoint: &Endpoint, required: bool) -> Result<(), SessionError> {
+        let Host::Tcp(name) = &endpoint.host else { return Ok(()) };
+        self.encode(|out| {
+            frontend::ssl_request(out);
+            Ok(())
+        })?;
+        self.flush()?;
+        // Byte by byte: what follows an `S` must come encrypted.
+        let mut answer = [0];
+        self.stream.read_exact(&mut answer).map_err(SessionError::lost)?;
+        match (answer, std::mem::replace(&mut self.stream, Stream::Gone)) {
+            ([b'S'], Stream::Tcp(stream)) => {
+                self.stream = Stream::Tls(Box::new(tls::handshake(stream, name, &endpoint.tls)?));
+                Ok(())
+            }
+            (_, stream) if !required => {
+                self.stream = stream;
+                Ok(())
+            }
+            _ => Err(SessionError::Tls("the server offers none".to_owned())),
+        }
+    }
+
     /// After the login, a query may take as long as it takes.
     pub(super) fn wait_without_limit(&self) -> Result<(), SessionError> {
         match &self.stream {
             Stream::Unix(stream) => stream.set_read_timeout(None),
             Stream::Tcp(stream) => stream.set_read_timeout(None),
+            Stream::Tls(stream) => stream.sock.set_read_timeout(None),
+            Stream::Gone => Err(io::ErrorKind::NotConnected.into()),
         }
         .map_err(SessionError::lost)
     }
@@ -78,7 +110,7 @@ impl Wire {
 
     /// Sends what was encoded.
     pub(super) fn flush(&mut self) -> Result<(), SessionError> {
-        let sent = self.stream.write_all(&self.outgoing);
+        let sent = self.stream.write_all(&self.outgoing).and_then(|()| self.stream.flush());
         self.outgoing.clear();
         sent.map_err(SessionError::lost)
     }
@@ -145,6 +177,7 @@ impl Drop for Wire {
         self.outgoing.clear();
         frontend::terminate(&mut self.outgoing);
         let _ = self.stream.write_all(&self.outgoing);
+        let _ = self.stream.flush();
     }
 }
 
@@ -182,6 +215,8 @@ impl Read for Stream {
         match self {
             Self::Unix(stream) => stream.read(buffer),
             Self::Tcp(stream) => stream.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
+            Self::Gone => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 }
@@ -191,6 +226,8 @@ impl Write for Stream {
         match self {
             Self::Unix(stream) => stream.write(bytes),
             Self::Tcp(stream) => stream.write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
+            Self::Gone => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 
@@ -198,6 +235,8 @@ impl Write for Stream {
         match self {
             Self::Unix(stream) => stream.flush(),
             Self::Tcp(stream) => stream.flush(),
+            Self::Tls(stream) => stream.flush(),
+            Self::Gone => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 }

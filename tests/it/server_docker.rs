@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use planbook::server::{self, Kind, Needs, Pin, ServerError, Spec};
-use planbook::session::{Endpoint, Host, Secret};
+use planbook::session::{Endpoint, Scalar, Session};
 
 use crate::engine::{self, docker, knows};
 use crate::scene::{self, Scene, small};
@@ -17,12 +17,8 @@ fn scene() -> Scene {
     Scene::new("server_docker").with("PLANBOOK_PG16_IMAGE", &engine::image().reference)
 }
 
-fn connect(endpoint: &Endpoint) -> postgres::Client {
-    let Host::Tcp(host) = &endpoint.host else { panic!("a container has a port") };
-    let mut config = postgres::Config::new();
-    config.host(host).port(endpoint.port).user(&endpoint.user).dbname("postgres");
-    config.password(endpoint.password.as_ref().map_or("", Secret::reveal));
-    config.connect(postgres::NoTls).unwrap()
+fn connect(endpoint: &Endpoint) -> Session {
+    Session::connect(endpoint, "postgres").unwrap()
 }
 
 /// Called by a scene: the container of the one server of its state directory.
@@ -104,7 +100,7 @@ fn scene_whole_life() {
     let ports = docker(&["inspect", &own_container(), "--format", "{{json .NetworkSettings.Ports}}"]);
     assert!(ports.contains("127.0.0.1") && !ports.contains("0.0.0.0\""), "{ports}");
     assert_eq!(server::prune().unwrap().removed, [], "a running planbook's server is not to be pruned");
-    connect(server.endpoint()).simple_query("SELECT 1").unwrap();
+    connect(server.endpoint()).execute("SELECT 1").unwrap();
     server.stop().unwrap();
 }
 
@@ -259,7 +255,7 @@ fn scene_out_of_memory() {
     tell_container();
     assert_eq!(server.identity().container.as_ref().unwrap().limits.memory_bytes, Some(96 << 20));
     let greedy = "SELECT length(string_agg(repeat('x', 1000000), '')) FROM generate_series(1, 400)";
-    connect(server.endpoint()).simple_query(greedy).unwrap_err();
+    connect(server.endpoint()).execute(greedy).unwrap_err();
     let error = server.why_lost().unwrap();
     assert!(matches!(error, ServerError::OutOfMemory { .. }), "{error:?}");
     assert!(error.to_string().contains("may use 96 MB") && error.next().contains("memory: 8gb"), "{error}");
@@ -287,7 +283,7 @@ fn scene_lingering() {
     let began = Instant::now();
     let server = server::start(&DOCKER, &needs, &mut quiet).unwrap();
     assert!(began.elapsed() > Duration::from_secs(3));
-    connect(server.endpoint()).simple_query("SELECT pg_sleep(1)").unwrap();
+    connect(server.endpoint()).execute("SELECT pg_sleep(1)").unwrap();
 }
 
 #[test]
@@ -318,7 +314,7 @@ fn on_volume() -> Needs {
 #[ignore = "a scene of the test above"]
 fn scene_volume_first() {
     let server = server::start(&DOCKER, &on_volume(), &mut quiet).unwrap();
-    connect(server.endpoint()).batch_execute("CREATE TABLE kept AS SELECT 42 AS answer; CHECKPOINT").unwrap();
+    connect(server.endpoint()).execute("CREATE TABLE kept AS SELECT 42 AS answer").unwrap();
     server.stop().unwrap();
 }
 
@@ -326,8 +322,8 @@ fn scene_volume_first() {
 #[ignore = "a scene of the test above"]
 fn scene_volume_second() {
     let server = server::start(&DOCKER, &on_volume(), &mut scene::say).unwrap();
-    let row = connect(server.endpoint()).query_one("SELECT answer FROM kept", &[]).unwrap();
-    assert_eq!(row.get::<_, i32>(0), 42);
+    let answer = connect(server.endpoint()).scalar("SELECT answer FROM kept").unwrap();
+    assert_eq!(answer, Some(Scalar::Integer(42)));
     // The one that waits has an empty stdin, and goes on at once.
     scene::ready();
     server.stop().unwrap();

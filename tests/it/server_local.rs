@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use planbook::server::{self, ServerError, Spec};
-use planbook::session::{Endpoint, Host};
+use planbook::session::{Endpoint, Scalar, Session};
 
 use crate::scene::{self, Scene, small};
 
@@ -17,11 +17,8 @@ fn local() -> Spec {
 
 fn quiet(_: &str) {}
 
-fn connect(endpoint: &Endpoint) -> postgres::Client {
-    let Host::Socket(dir) = &endpoint.host else { panic!("a local server has a socket") };
-    let mut config = postgres::Config::new();
-    config.host_path(dir).port(endpoint.port).user(&endpoint.user).dbname("postgres");
-    config.connect(postgres::NoTls).unwrap()
+fn connect(endpoint: &Endpoint) -> Session {
+    Session::connect(endpoint, "postgres").unwrap()
 }
 
 /// The processes whose working directory lies under `dir`.
@@ -51,8 +48,9 @@ fn scene_whole_life() {
     let mut server = server::start(&local(), &needs, &mut quiet).unwrap();
     server.check_alive().unwrap();
     let mut client = connect(server.endpoint());
-    let show = |client: &mut postgres::Client, name: &str| -> String {
-        client.query_one(&format!("SHOW {name}"), &[]).unwrap().get(0)
+    let show = |session: &mut Session, name: &str| match session.scalar(&format!("SHOW {name}")).unwrap() {
+        Some(Scalar::Text(value)) => value,
+        other => panic!("{name} is {other:?}"),
     };
     for (name, value) in [
         ("autovacuum", "off"),

@@ -14,7 +14,7 @@ use bollard::models::{
 };
 use bollard::query_parameters::{
     CreateContainerOptions, CreateImageOptions, InspectContainerOptions, ListContainersOptions, LogsOptions,
-    RemoveContainerOptions, StartContainerOptions,
+    RemoveContainerOptions, StartContainerOptions, StopContainerOptions,
 };
 use bollard::{API_DEFAULT_VERSION, Docker};
 use futures_util::StreamExt;
@@ -158,6 +158,17 @@ impl Engine {
             self.runtime.block_on(self.docker.inspect_container(id, None::<InspectContainerOptions>)),
         )
         .map_err(|error| ServerError::Engine { action: "look at a container", problem: words(&error) })
+    }
+
+    /// Stops a container as its image asks, by force when that takes longer than `patience` seconds.
+    pub fn stop(&self, id: &str, patience: i32) -> Result<(), ServerError> {
+        let options = StopContainerOptions { t: Some(patience), ..StopContainerOptions::default() };
+        absent_as_none(self.runtime.block_on(self.docker.stop_container(id, Some(options))))
+            .map(drop)
+            .or_else(|error| match error {
+                Error::DockerResponseServerError { status_code: 304, .. } => Ok(()),
+                error => Err(ServerError::Engine { action: "stop a container", problem: words(&error) }),
+            })
     }
 
     /// Removes a container with its anonymous volumes, running or not; one that is gone is no error.

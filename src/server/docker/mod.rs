@@ -24,10 +24,13 @@ use super::log;
 use super::probe;
 use super::registry::{Claim, Note, Registry};
 use super::{Kind, Needs, ServerError};
-use crate::session::{Endpoint, Host, Secret};
+use crate::session::{Endpoint, Host, Secret, Tls};
 
 /// How long a server may take from the start of its container to its first answer; initdb is part of it.
 const START_PATIENCE: Duration = Duration::from_secs(180);
+
+/// How long a server on a volume that stays may take to write it all down, in seconds.
+const STOP_PATIENCE: i32 = 60;
 
 /// How often a waiting loop asks the server, and every how many times the engine.
 const TICK: Duration = Duration::from_millis(50);
@@ -86,7 +89,13 @@ impl Docker {
         made.engine.create(&made.name(), body)?;
         made.engine.start(&made.name())?;
         let port = made.port(needs)?;
-        let endpoint = Endpoint { host: Host::Tcp("127.0.0.1".into()), port, user, password: Some(password) };
+        let endpoint = Endpoint {
+            host: Host::Tcp("127.0.0.1".into()),
+            port,
+            user,
+            password: Some(password),
+            tls: Tls::default(),
+        };
         made.wait_until_ready(&endpoint, needs)?;
         let found = made.look()?;
         let id = found.image.clone().unwrap_or_default();
@@ -179,14 +188,14 @@ impl Made {
                     "it answered once".to_owned()
                 }
                 // An older volume keeps the password that it was made with.
-                Err(refusal) if refusal.is_wrong_password() && !reset && !self.volumes.is_empty() => {
+                Err(error) if probe::is_wrong_password(&error) && !reset && !self.volumes.is_empty() => {
                     reset = true;
                     container::set_password(&self.engine, &self.name(), endpoint)?;
                     continue;
                 }
-                Err(refusal) => {
+                Err(error) => {
                     before = None;
-                    refusal.words
+                    error.to_string()
                 }
             };
             if needs.interrupted() {
@@ -248,6 +257,10 @@ impl Made {
     fn clear(&mut self) -> Result<(), ServerError> {
         if self.settled {
             return Ok(());
+        }
+        if !self.volumes.is_empty() {
+            // What stays is left in order; the rest goes with its container.
+            self.engine.stop(&self.name(), STOP_PATIENCE)?;
         }
         self.engine.remove(&self.name())?;
         self.settled = true;
