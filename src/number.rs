@@ -63,7 +63,11 @@ pub fn bytes(value: f64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{} bytes", count(value)) } else { format!("{} {}", significant(value), UNITS[unit]) }
+    if unit == 0 {
+        format!("{} bytes", count(value))
+    } else {
+        format!("{} {}", significant(value), UNITS[unit])
+    }
 }
 
 /// The value of a metric, in its unit where the unit is not plain.
@@ -81,7 +85,8 @@ pub fn metric(metric: Metric, value: f64) -> String {
 
 fn grouped(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), ""), |(whole, fraction)| (whole, fraction));
+    let (whole, fraction) =
+        plain.split_once('.').map_or((plain.as_str(), ""), |(whole, fraction)| (whole, fraction));
     let mut out = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index) % 3 == 0 {

@@ -78,8 +78,12 @@ fn local(needs: &Needs) -> Vec<Finding> {
         Err(error) => return vec![Finding::bad("local server", error.to_string(), error.next())],
     };
     let version = format!("PostgreSQL {} starts and answers", server.identity().version);
-    let capture = match Session::connect(server.endpoint(), "postgres").and_then(|mut session| session.has_auto_explain()) {
-        Ok(true) => Finding::good("auto_explain", "text and JSON of a plan come from one execution".to_owned()),
+    let capture = match Session::connect(server.endpoint(), "postgres")
+        .and_then(|mut session| session.has_auto_explain())
+    {
+        Ok(true) => {
+            Finding::good("auto_explain", "text and JSON of a plan come from one execution".to_owned())
+        }
         Ok(false) => Finding::good(
             "auto_explain",
             "absent: text and JSON come from two executions, and the report says so".to_owned(),

@@ -62,10 +62,14 @@ impl From<RecordingError> for CommandError {
             RecordingError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 "make room on that disk, or write elsewhere with --results DIR"
             }
-            RecordingError::Io { .. } => "check the folder and its rights, or write elsewhere with --results DIR",
+            RecordingError::Io { .. } => {
+                "check the folder and its rights, or write elsewhere with --results DIR"
+            }
             RecordingError::Busy { .. } => "or stop that run",
             RecordingError::Damaged { .. } => "the evidence of that run cannot be trusted",
-            RecordingError::Format { .. } | RecordingError::Absent { .. } => "`planbook list` shows the notebooks",
+            RecordingError::Format { .. } | RecordingError::Absent { .. } => {
+                "`planbook list` shows the notebooks"
+            }
         };
         Self::environment(chain(&error), next)
     }
@@ -75,7 +79,10 @@ impl From<RenderError> for CommandError {
     fn from(error: RenderError) -> Self {
         match error {
             RenderError::Recording(error) => error.into(),
-            other => Self::environment(chain(&other), "the evidence is kept; `planbook render` makes the report again"),
+            other => Self::environment(
+                chain(&other),
+                "the evidence is kept; `planbook render` makes the report again",
+            ),
         }
     }
 }
@@ -101,7 +108,8 @@ impl From<RunError> for CommandError {
 impl CommandError {
     /// The same error with more advice.
     pub(super) fn and(self, more: &str) -> Self {
-        let next = self.report.help().map(|help| format!("{help}\n{more}")).unwrap_or_else(|| more.to_owned());
+        let next =
+            self.report.help().map(|help| format!("{help}\n{more}")).unwrap_or_else(|| more.to_owned());
         Self { code: self.code, report: miette::miette!(help = next, "{}", self.report) }
     }
 }

@@ -13,8 +13,10 @@ pub(super) fn notebooks(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
             "go to the top of a project that has one, or name it with --experiments DIR",
         )
     })?;
-    let mut paths: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file() && is_yaml(path)).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_file() && is_yaml(path))
+        .collect();
     paths.sort();
     Ok(paths)
 }
@@ -37,13 +39,15 @@ pub(super) fn notebook(name: &str, folder: &Path) -> Result<PathBuf, CommandErro
         ));
     }
     let known = notebooks(folder)?;
-    let stem = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem =
+        |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if let Some(path) = known.iter().find(|path| stem(path) == name) {
         return Ok(path.clone());
     }
-    let near = known.iter().map(stem).max_by(|one, other| {
-        strsim::jaro_winkler(name, one).total_cmp(&strsim::jaro_winkler(name, other))
-    });
+    let near = known
+        .iter()
+        .map(stem)
+        .max_by(|one, other| strsim::jaro_winkler(name, one).total_cmp(&strsim::jaro_winkler(name, other)));
     let next = match near.filter(|near| strsim::jaro_winkler(name, near) > 0.7) {
         Some(near) => format!("did you mean `{near}`? `planbook list` shows them all"),
         None => "`planbook list` shows the notebooks".to_owned(),

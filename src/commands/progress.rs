@@ -119,7 +119,8 @@ impl Progress {
             let analysis = Analysis::of(&recording);
             let notebook = &recording.notebook;
             let judgement = Judgement::of_measure(&recording, &analysis, notebook, step);
-            let subject = Subject { recording: &recording, analysis: &analysis, judgement: &judgement, notebook };
+            let subject =
+                Subject { recording: &recording, analysis: &analysis, judgement: &judgement, notebook };
             let lines = render::measure_lines(subject, step, talk::paint());
             self.bar.suspend(|| talk::print(lines));
         }
@@ -130,7 +131,9 @@ impl Observer for Progress {
     fn observe(&mut self, event: &Event) -> Result<(), RecordingError> {
         match event {
             Event::StepStarted { step, kind, label } => self.started(*step, kind, label),
-            Event::Sending { step, sql } => self.doing(format!("{} · {}", self.place(*step), first_line(sql))),
+            Event::Sending { step, sql } => {
+                self.doing(format!("{} · {}", self.place(*step), first_line(sql)))
+            }
             Event::Sample(sample) => self.sample(sample),
             Event::Step { step, outcome, .. } => self.ended(*step, *outcome),
             _ => {}

@@ -14,7 +14,6 @@ use crate::render;
 use crate::run::{self, Ended, Interrupt, Job, RunError};
 use crate::server::{self, Needs, Server, Spec};
 use crate::session::Session;
-use crate::sql;
 
 use super::progress::Progress;
 use super::render::Report;
@@ -152,19 +151,24 @@ fn run_one(
     };
     let ended = {
         let mut observers = Both(&mut writer, &mut progress);
-        observers.observe(&Event::RunStarted(Box::new(manifest))).map_err(RunError::from).and_then(|()| run::run(&job, &mut observers))
+        observers
+            .observe(&Event::RunStarted(Box::new(manifest)))
+            .map_err(RunError::from)
+            .and_then(|()| run::run(&job, &mut observers))
     };
     progress.finish();
     writer.conclude(status(&ended), started.elapsed().as_secs_f64())?;
+    // A server that is gone takes its databases with it.
+    let dropped = database.drop(server);
     if let Err(error) = ended {
         let left = writer.abandon();
         return Err(broken(error, server, &left));
     }
+    dropped?;
     // The report is part of what is put in place: a recording without one would look unfinished.
     let report = Report::open(writer.path(), Some(notebook.clone()))?;
     report.write(writer.path())?;
     let place = writer.finish()?;
-    database.drop(server)?;
     Ok(conclude(args, &report, &place))
 }
 
@@ -197,9 +201,9 @@ fn status(ended: &Result<Ended, RunError>) -> Status {
 /// What broke, with the end of the server's log where the server died, and where the evidence is.
 fn broken(error: RunError, server: &mut Server, left: &Path) -> CommandError {
     let kept = format!("what was recorded until then is in {}", left.display());
-    let error = match (error, server.check_alive()) {
-        (RunError::Session(_), Err(died)) => died.into(),
-        (error, _) => CommandError::from(error),
+    let error = match error {
+        RunError::Session(lost) => server.why_lost().map_or_else(|| lost.into(), CommandError::from),
+        other => CommandError::from(other),
     };
     error.and(&kept)
 }
@@ -271,17 +275,18 @@ struct Database {
 
 impl Database {
     fn create(server: &Server, notebook: &str) -> Result<Self, CommandError> {
-        let name = format!("planbook_{}", notebook.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
-        let mut session = Session::connect(server.endpoint(), "postgres")?;
-        session.execute(&format!("DROP DATABASE IF EXISTS {}", sql::quote_ident(&name)))?;
-        session.execute(&format!("CREATE DATABASE {} TEMPLATE template0", sql::quote_ident(&name)))?;
+        let plain = notebook.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        // On a server that someone else runs, two runs may meet.
+        let name = format!("planbook_{plain}_{}", std::process::id());
+        let mut session = Session::connect(server.endpoint(), server.database())?;
+        server::drop_database(&mut session, &name)?;
+        server::create_database(&mut session, &name, None)?;
         Ok(Self { name })
     }
 
-    /// The server is thrown away in the end, but the next notebook should find its disk and its cache free.
+    /// The next notebook should find the disk and the cache free, and someone else's server as it was.
     fn drop(self, server: &Server) -> Result<(), CommandError> {
-        let mut session = Session::connect(server.endpoint(), "postgres")?;
-        session.execute(&format!("DROP DATABASE {} WITH (FORCE)", sql::quote_ident(&self.name)))?;
-        Ok(())
+        let mut session = Session::connect(server.endpoint(), server.database())?;
+        Ok(server::drop_database(&mut session, &self.name)?)
     }
 }

@@ -16,7 +16,10 @@ const REPEAT: Duration = Duration::from_millis(200);
 /// Listens for signals from now on. The second one ends the program at once.
 pub(super) fn listen() -> Result<Interrupt, CommandError> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| {
-        CommandError::environment(format!("cannot listen for signals: {error}"), "this system is not supported")
+        CommandError::environment(
+            format!("cannot listen for signals: {error}"),
+            "this system is not supported",
+        )
     })?;
     let interrupt = Interrupt::default();
     let asked = interrupt.clone();

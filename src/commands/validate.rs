@@ -12,7 +12,10 @@ pub(super) fn run(args: &ValidateArgs) -> Result<u8, CommandError> {
     let paths = if args.notebooks.is_empty() {
         find::notebooks(&args.places.experiments)?
     } else {
-        args.notebooks.iter().map(|name| find::notebook(name, &args.places.experiments)).collect::<Result<_, _>>()?
+        args.notebooks
+            .iter()
+            .map(|name| find::notebook(name, &args.places.experiments))
+            .collect::<Result<_, _>>()?
     };
     let overrides = Overrides { profile: args.changes.profile.clone(), set: args.changes.set.clone() };
     let mut faulty = false;

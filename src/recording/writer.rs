@@ -77,7 +77,10 @@ impl Writer {
         let path = self.folder.path().join("events.jsonl");
         let mut line = serde_json::to_vec(event).map_err(|error| RecordingError::damaged(&path, error))?;
         line.push(b'\n');
-        self.events.write_all(&line).and_then(|()| self.events.flush()).map_err(RecordingError::io("write", path))
+        self.events
+            .write_all(&line)
+            .and_then(|()| self.events.flush())
+            .map_err(RecordingError::io("write", path))
     }
 
     fn sample(&mut self, sample: &SampleEvent) -> Result<(), RecordingError> {

@@ -14,7 +14,9 @@ pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
         Status::Complete => {}
         Status::Running => notices.push("This run was cut off before its end.".to_owned()),
         Status::Failed => notices.push("A step failed; the steps after it were not run.".to_owned()),
-        Status::Broken => notices.push("The server or the machine gave way before the end of the run.".to_owned()),
+        Status::Broken => {
+            notices.push("The server or the machine gave way before the end of the run.".to_owned())
+        }
         Status::Interrupted => notices.push("This run was interrupted before its end.".to_owned()),
     }
     if let Some(profile) = &manifest.profile {
@@ -48,7 +50,10 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
         ("block size".to_owned(), number::bytes(f64::from(server.block_size))),
         ("data checksums".to_owned(), checksums.to_owned()),
         ("encoding, collation".to_owned(), format!("{}, {}", server.encoding, server.collate)),
-        ("machine".to_owned(), format!("{} {}, {} cores{cpu}{memory}", machine.os, machine.arch, machine.cores)),
+        (
+            "machine".to_owned(),
+            format!("{} {}, {} cores{cpu}{memory}", machine.os, machine.arch, machine.cores),
+        ),
         ("started".to_owned(), manifest.started.clone()),
     ];
     if let Some(seconds) = manifest.seconds {
@@ -75,9 +80,9 @@ pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
         notes.push(format!("Text and JSON are of two executions, whose shapes agree, since {why}."));
     }
     if event.agreed {
-        let before = event.taken.saturating_sub(1);
         notes.push(format!(
-            "Captured {} times until two captures in a row agreed; the {before} before it are under plans/attempts/.",
+            "Captured {} times, until two captures in a row agreed; the last is shown, those before it are under \
+             plans/attempts/.",
             event.taken
         ));
     } else {
@@ -87,7 +92,10 @@ pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
         ));
     }
     if result.samples < result.asked {
-        notes.push(format!("The time budget allowed {} of {} timed executions.", result.samples, result.asked));
+        notes.push(format!(
+            "The time budget allowed {} of {} timed executions.",
+            result.samples, result.asked
+        ));
     }
     if result.changed_plan.is_some() {
         notes.push("The plan changed while it was timed: the timings belong to no one plan.".to_owned());

@@ -51,7 +51,8 @@ impl Paint {
 /// One line per arm of the measure: name, chosen node, median with its interval, blocks, rows, verdict.
 #[must_use]
 pub fn measure_lines(subject: Subject<'_>, step: usize, paint: Paint) -> String {
-    let width = subject.analysis.arms.iter().map(|arm| arm.key.to_string().chars().count()).max().unwrap_or(0);
+    let width =
+        subject.analysis.arms.iter().map(|arm| arm.key.to_string().chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for arm in subject.analysis.arms.iter().filter(|arm| arm.step == step) {
         let _ = writeln!(out, "  {}", measure_line(subject, arm, width, paint));
@@ -171,7 +172,11 @@ fn trouble(subject: Subject<'_>, verdict: &Verdict, folder: &Path, paint: Paint)
         }
     );
     let file = if verdict.step == 0 {
-        subject.notebook.dataset.as_ref().map_or(&subject.notebook.source.name, |dataset| &dataset.source.name)
+        subject
+            .notebook
+            .dataset
+            .as_ref()
+            .map_or(&subject.notebook.source.name, |dataset| &dataset.source.name)
     } else {
         &subject.notebook.source.name
     };
@@ -197,8 +202,11 @@ fn trouble(subject: Subject<'_>, verdict: &Verdict, folder: &Path, paint: Paint)
 /// The statement of a failed step, with the caret where the server pointed.
 fn failed_statement(subject: Subject<'_>, verdict: &Verdict) -> Option<String> {
     subject.recording.events.iter().find_map(|event| match event {
-        crate::recording::Event::Failure(failure) if failure.step == verdict.step && verdict.outcome == Outcome::Fail => {
-            let detail = failure.detail.as_ref().map(|detail| format!("\ndetail: {detail}")).unwrap_or_default();
+        crate::recording::Event::Failure(failure)
+            if failure.step == verdict.step && verdict.outcome == Outcome::Fail =>
+        {
+            let detail =
+                failure.detail.as_ref().map(|detail| format!("\ndetail: {detail}")).unwrap_or_default();
             view::pointed(failure).map(|statement| format!("{statement}{detail}"))
         }
         _ => None,

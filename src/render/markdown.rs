@@ -46,7 +46,11 @@ fn plain(text: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.split(['\n', '\r', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    text.split(['\n', '\r', '\t'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A fenced block whose fence is longer than any run of backticks inside it.

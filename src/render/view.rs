@@ -73,7 +73,7 @@ pub(super) enum StepView {
     /// Claims and named numbers.
     Check { verdicts: Vec<VerdictView>, named: Vec<NamedView> },
     /// A table of measures.
-    Table { title: Option<String>, id: String, header: Vec<String>, rows: Vec<Vec<String>> },
+    Table { title: Option<String>, id: String, header: Vec<HeadView>, rows: Vec<Vec<String>> },
     /// A step that failed.
     Failure(FailureView),
 }
@@ -93,6 +93,24 @@ pub(super) struct StatementView {
     pub notices: Vec<String>,
 }
 
+/// The head of a column.
+#[derive(Debug, Serialize)]
+pub(super) struct HeadView {
+    pub title: String,
+    /// Whether numbers stand below it.
+    pub number: bool,
+}
+
+impl HeadView {
+    fn words(title: &str) -> Self {
+        Self { title: title.to_owned(), number: false }
+    }
+
+    fn metric(metric: Metric) -> Self {
+        Self { title: column_title(metric), number: true }
+    }
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct MeasureView {
     pub id: String,
@@ -100,7 +118,7 @@ pub(super) struct MeasureView {
     pub not_run: bool,
     /// One query, where all arms share it.
     pub query: Option<String>,
-    pub header: Vec<String>,
+    pub header: Vec<HeadView>,
     pub rows: Vec<Vec<String>>,
     pub arms: Vec<ArmView>,
     pub verdicts: Vec<VerdictView>,
@@ -168,7 +186,13 @@ impl View {
 
 fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
     let verdicts = || -> Vec<VerdictView> {
-        subject.judgement.verdicts.iter().filter(|verdict| verdict.step == step.number).map(verdict_view).collect()
+        subject
+            .judgement
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.step == step.number)
+            .map(verdict_view)
+            .collect()
     };
     match &step.kind {
         StepKind::Text(text) => StepView::Text { markdown: super::text::markdown(subject, text) },
@@ -178,7 +202,9 @@ fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
             verdicts: verdicts(),
             not_run: was_not_run(subject, step.number),
         },
-        StepKind::Measure(measure) => StepView::Measure(Box::new(measure_view(subject, step, measure, verdicts()))),
+        StepKind::Measure(measure) => {
+            StepView::Measure(Box::new(measure_view(subject, step, measure, verdicts())))
+        }
         StepKind::Check(claims) => {
             let named = claims.iter().filter_map(|claim| {
                 let name = claim.name.as_ref()?;
@@ -299,7 +325,11 @@ pub(super) fn pointed(failure: &Failure) -> Option<String> {
         let length = line.chars().count() + 1;
         if (before + 1..=before + length).contains(&position) {
             // Tabs before the caret stay tabs, so that it stands under its character.
-            let lead: String = line.chars().take(position - before - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+            let lead: String = line
+                .chars()
+                .take(position - before - 1)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
             out.push_str(&lead);
             out.push_str("^\n");
         }
@@ -325,8 +355,8 @@ fn measure_view(
     verdicts: Vec<VerdictView>,
 ) -> MeasureView {
     let columns = columns_worth_showing(subject, measure);
-    let mut header = vec!["arm".to_owned(), "node".to_owned()];
-    header.extend(columns.iter().map(|metric| column_title(*metric)));
+    let mut header = vec![HeadView::words("arm"), HeadView::words("node")];
+    header.extend(columns.iter().map(|metric| HeadView::metric(*metric)));
     let mut rows = Vec::new();
     let mut arms = Vec::new();
     for arm in &measure.arms {
@@ -414,20 +444,18 @@ pub(super) fn table_rows<'a>(subject: Subject<'a>, table: &Table) -> Vec<&'a Arm
         .of
         .iter()
         .flat_map(|of| {
-            subject
-                .analysis
-                .arms
-                .iter()
-                .filter(move |arm| arm.key.measure == of.measure && (of.arm.is_none() || of.arm == arm.key.arm))
+            subject.analysis.arms.iter().filter(move |arm| {
+                arm.key.measure == of.measure && (of.arm.is_none() || of.arm == arm.key.arm)
+            })
         })
         .collect()
 }
 
 fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
-    let mut header = vec![String::new()];
+    let mut header = vec![HeadView::words("")];
     header.extend(table.columns.iter().map(|column| match column {
-        Column::Plan => "plan".to_owned(),
-        Column::Metric(metric) => column_title(*metric),
+        Column::Plan => HeadView::words("plan"),
+        Column::Metric(metric) => HeadView::metric(*metric),
     }));
     let rows = table_rows(subject, table).into_iter().map(|result| {
         let mut row = vec![name_of(subject, &result.key)];

@@ -79,7 +79,8 @@ pub(super) fn of_session(
 /// statement's first word. Values that hold line breaks make the lines differ; then the first line has to do.
 fn line_in_template(template: &str, rendered: &str, statement: &str, position: Option<usize>) -> usize {
     let breaks = |text: &str| text.matches('\n').count();
-    if breaks(template) != breaks(rendered) {
+    // Rendering drops the line break at the end.
+    if breaks(template.trim_end()) != breaks(rendered.trim_end()) {
         return 0;
     }
     let Some(start) = rendered.find(statement) else { return 0 };
@@ -100,6 +101,7 @@ mod tests {
         let statement = "SELECT a,\n  bogus FROM t";
         assert_eq!(line_in_template(template, rendered, statement, Some(13)), 2);
         assert_eq!(line_in_template(template, rendered, statement, None), 1);
+        assert_eq!(line_in_template(&format!("{template}\n"), rendered, statement, None), 1);
         assert_eq!(line_in_template(template, "SELECT 1", "SELECT 1", Some(3)), 0);
     }
 }

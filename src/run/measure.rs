@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::notebook::{Arm, Measure, Step};
+use crate::plan::Shape;
 use crate::recording::{ArmKey, CaptureEvent, Event, SampleEvent, TimedEvent};
 use crate::session::{ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Settled, time_arms};
-use crate::plan::Shape;
 
 use super::error::{RunError, StepError};
 use super::{Runner, Settings, names};
@@ -29,7 +29,8 @@ impl Runner<'_> {
             ready.push(self.capture(step, measure, arm)?);
         }
         let before = self.changed(step, &ready)?;
-        let beat = |this: &mut Self| this.session.heartbeat().map_err(|error| this.failure(step, None, error));
+        let beat =
+            |this: &mut Self| this.session.heartbeat().map_err(|error| this.failure(step, None, error));
         let before_ms = beat(self)?;
         let taken = self.time(step, measure, &ready)?;
         let after_ms = beat(self)?;
@@ -56,8 +57,10 @@ impl Runner<'_> {
         self.use_settings(&settings).map_err(|error| failed(self, error))?;
         let known = names::look_up(&mut self.session, arm).map_err(|error| failed(self, error))?;
         let options = options(measure);
-        let settled =
-            self.session.capture_settled(&query, &options, MAX_CAPTURES).map_err(|error| failed(self, error))?;
+        let settled = self
+            .session
+            .capture_settled(&query, &options, MAX_CAPTURES)
+            .map_err(|error| failed(self, error))?;
         let Settled { captures, agreed } = settled;
         let Some(last) = captures.last() else {
             return Err(StepError::failed(self.blank(step, &arm.query, "no plan was captured".to_owned())));
@@ -87,10 +90,7 @@ impl Runner<'_> {
 
     /// Settings with their templates rendered.
     fn settings(&self, step: &Step, arm: &Arm) -> Result<Settings, StepError> {
-        arm.settings
-            .iter()
-            .map(|(name, template)| Ok((name.clone(), self.render(step, template)?)))
-            .collect()
+        arm.settings.iter().map(|(name, template)| Ok((name.clone(), self.render(step, template)?))).collect()
     }
 
     /// For each arm the shape that the planner would choose now, where it is not the captured one.

@@ -135,7 +135,9 @@ impl<'a> Runner<'a> {
         self.job.interrupt.check()?;
         let started = Instant::now();
         let (kind, label) = match work {
-            Work::Dataset => ("dataset", self.job.notebook.dataset.as_ref().map_or_else(String::new, |d| d.name.clone())),
+            Work::Dataset => {
+                ("dataset", self.job.notebook.dataset.as_ref().map_or_else(String::new, |d| d.name.clone()))
+            }
             Work::Step(step) => (step.kind.key(), step_label(&step.kind)),
         };
         self.emit(Event::StepStarted { step: number, kind: kind.to_owned(), label })?;
@@ -207,10 +209,16 @@ impl<'a> Runner<'a> {
             }
             BindingValue::Sql(template) => {
                 let sql = self.render(step, template)?;
-                let value =
-                    self.session.scalar(&sql).map_err(|error| self.failure(step, Some((template, &sql)), error))?;
+                let value = self
+                    .session
+                    .scalar(&sql)
+                    .map_err(|error| self.failure(step, Some((template, &sql)), error))?;
                 let value = value.ok_or_else(|| {
-                    StepError::failed(self.blank(step, template, format!("`{}` is NULL: its query found nothing", binding.name)))
+                    StepError::failed(self.blank(
+                        step,
+                        template,
+                        format!("`{}` is NULL: its query found nothing", binding.name),
+                    ))
                 })?;
                 (value, Some(sql))
             }
@@ -221,7 +229,8 @@ impl<'a> Runner<'a> {
     }
 
     fn render(&self, step: &Step, template: &Template) -> Result<String, StepError> {
-        template::render_sql(&template.text, &self.context).map_err(|error| self.template_failure(step, template, &error))
+        template::render_sql(&template.text, &self.context)
+            .map_err(|error| self.template_failure(step, template, &error))
     }
 
     fn template_failure(&self, step: &Step, template: &Template, error: &TemplateError) -> StepError {
@@ -244,7 +253,13 @@ impl<'a> Runner<'a> {
     fn failure(&self, step: &Step, sent: Option<(&Template, &str)>, error: SessionError) -> StepError {
         let file = &self.job.notebook.source.name;
         let line = sent.map_or(step.at.line, |(template, _)| template.at.line);
-        error::of_session(step.number, file, line, sent.map(|(template, sql)| (template.text.as_str(), sql)), error)
+        error::of_session(
+            step.number,
+            file,
+            line,
+            sent.map(|(template, sql)| (template.text.as_str(), sql)),
+            error,
+        )
     }
 
     fn arm_failure(
@@ -275,7 +290,9 @@ fn dataset_failure(error: DatasetError, file: &str) -> StepError {
         DatasetError::Template { ref source, at } => {
             blank(error.to_string(), at.line + source.line.saturating_sub(1))
         }
-        DatasetError::Split { at, .. } | DatasetError::Unverified { at, .. } => blank(error.to_string(), at.line),
+        DatasetError::Split { at, .. } | DatasetError::Unverified { at, .. } => {
+            blank(error.to_string(), at.line)
+        }
         DatasetError::Stopped => StepError::Run(RunError::Interrupted),
     }
 }

@@ -18,14 +18,14 @@ pub(super) struct Known {
 
 /// Looks the names up as they are now: an index may come and go during a notebook.
 pub(super) fn look_up(session: &mut Session, arm: &Arm) -> Result<Known, SessionError> {
-    let names: BTreeSet<&str> = patterns(arm)
-        .flat_map(|pattern| pattern.relations().into_iter().chain(pattern.indexes()))
-        .collect();
+    let names: BTreeSet<&str> =
+        patterns(arm).flat_map(|pattern| pattern.relations().into_iter().chain(pattern.indexes())).collect();
     if names.is_empty() {
         return Ok(Known::default());
     }
     let list = names.iter().map(|name| sql::quote_literal(name)).collect::<Vec<_>>().join(", ");
-    let found = session.query_rows(&format!("SELECT DISTINCT relname FROM pg_class WHERE relname IN ({list})"))?;
+    let found =
+        session.query_rows(&format!("SELECT DISTINCT relname FROM pg_class WHERE relname IN ({list})"))?;
     let found: BTreeSet<String> = found.into_iter().flatten().flatten().collect();
     let missing = names.iter().filter(|name| !found.contains(**name)).map(ToString::to_string).collect();
     Ok(Known { missing, families: families(session, &list)? })

@@ -4,8 +4,8 @@ use crate::notebook::{Step, Template};
 use crate::recording::{Event, StatementEvent};
 use crate::sql;
 
-use super::error::StepError;
 use super::Runner;
+use super::error::StepError;
 
 impl Runner<'_> {
     /// Renders the template, splits it, and sends each statement in its own transaction.
@@ -27,7 +27,12 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn send(&mut self, step: &Step, statement: &str, sent: Option<(&Template, &str)>) -> Result<(), StepError> {
+    fn send(
+        &mut self,
+        step: &Step,
+        statement: &str,
+        sent: Option<(&Template, &str)>,
+    ) -> Result<(), StepError> {
         self.emit(Event::Sending { step: step.number, sql: statement.to_owned() })?;
         let execution = self.session.execute(statement).map_err(|error| self.failure(step, sent, error))?;
         self.emit(Event::Statement(StatementEvent {

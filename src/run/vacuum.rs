@@ -4,8 +4,8 @@ use crate::notebook::{Step, Vacuum};
 use crate::recording::{Event, VacuumEvent};
 use crate::sql;
 
-use super::error::StepError;
 use super::Runner;
+use super::error::StepError;
 
 impl Runner<'_> {
     pub(super) fn vacuum(&mut self, step: &Step, vacuum: &Vacuum) -> Result<(), StepError> {
@@ -17,7 +17,8 @@ impl Runner<'_> {
     }
 
     fn vacuum_table(&mut self, step: &Step, vacuum: &Vacuum, table: &str) -> Result<(), StepError> {
-        let options: Vec<String> = vacuum.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let options: Vec<String> =
+            vacuum.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(", ")) };
         let statement = format!("VACUUM{options} {table}");
         self.emit(Event::Sending { step: step.number, sql: statement.clone() })?;
@@ -42,9 +43,9 @@ impl Runner<'_> {
         let query = format!("SELECT relpages, relallvisible FROM pg_class WHERE oid = {name}::regclass");
         let rows = self.session.query_rows(&query).map_err(|error| self.failure(step, None, error))?;
         let number = |column: usize| {
-            rows.first()
-                .and_then(|row| row.get(column)?.as_deref()?.parse().ok())
-                .ok_or_else(|| StepError::failed(self.failure_at(step, format!("pg_class says nothing of {table}"))))
+            rows.first().and_then(|row| row.get(column)?.as_deref()?.parse().ok()).ok_or_else(|| {
+                StepError::failed(self.failure_at(step, format!("pg_class says nothing of {table}")))
+            })
         };
         Ok((number(0)?, number(1)?))
     }

@@ -31,11 +31,14 @@ pub(super) struct Judge<'a> {
     recording: &'a Recording,
     analysis: &'a Analysis,
     named: BTreeMap<String, NamedNumber>,
+    /// The expressions of the numbers named so far, in order: a claim about one of them is a claim about what it is
+    /// made of.
+    expressions: Vec<(String, String)>,
 }
 
 impl<'a> Judge<'a> {
     pub(super) fn new(recording: &'a Recording, analysis: &'a Analysis) -> Self {
-        Self { recording, analysis, named: BTreeMap::new() }
+        Self { recording, analysis, named: BTreeMap::new(), expressions: Vec::new() }
     }
 
     pub(super) fn into_named(self) -> BTreeMap<String, NamedNumber> {
@@ -53,6 +56,7 @@ impl<'a> Judge<'a> {
             Ok(Found::Number(number)) => {
                 if let Some(name) = &claim.name {
                     self.named.insert(name.clone(), number);
+                    self.expressions.push((name.clone(), claim.expr.text.clone()));
                 }
                 return None;
             }
@@ -78,9 +82,10 @@ impl<'a> Judge<'a> {
 
     /// A claim over a measure that was not run is not run; over a metric that the server did not report it fails.
     fn undecided(&self, claim: &Claim, error: &TemplateError) -> (Outcome, String) {
-        let absent = self.arms_used(claim).into_iter().find(|key| {
-            self.analysis.arm(key).is_none_or(|arm| arm.node.is_none())
-        });
+        let absent = self
+            .arms_used(claim)
+            .into_iter()
+            .find(|key| self.analysis.arm(key).is_none_or(|arm| arm.node.is_none()));
         match absent {
             Some(key) => {
                 let step = self.analysis.arm(&key).map(|arm| step_outcome(self.recording, arm.step));
@@ -163,13 +168,32 @@ impl<'a> Judge<'a> {
         self.metrics_used(claim).into_iter().map(|(key, _)| key).collect()
     }
 
+    /// The metrics that the claim uses, also those behind the named numbers in it.
     fn metrics_used(&self, claim: &Claim) -> Vec<(ArmKey, Metric)> {
         let names = self.context().names();
-        template::check_expression(&claim.expr.text, &names)
-            .metrics
-            .into_iter()
+        let behind = self.named_used(&claim.expr.text).into_iter().map(|(_, expression)| expression);
+        behind
+            .chain([claim.expr.text.as_str()])
+            .flat_map(|expression| template::check_expression(expression, &names).metrics)
             .map(|used| (ArmKey { measure: used.measure, arm: used.arm }, used.metric))
             .collect()
+    }
+
+    /// The named numbers that an expression uses, and those that they use in turn, in the order of the notebook.
+    fn named_used(&self, expression: &str) -> Vec<(&str, &str)> {
+        let mentions = |text: &str, name: &str| {
+            text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+                .any(|word| word == name)
+        };
+        let mut used: Vec<(&str, &str)> = Vec::new();
+        // Later ones may use earlier ones, never the other way round.
+        for (name, named) in self.expressions.iter().rev() {
+            if mentions(expression, name) || used.iter().any(|(_, text)| mentions(text, name)) {
+                used.push((name, named));
+            }
+        }
+        used.reverse();
+        used
     }
 
     /// Evaluates the claim's expression over resamples of the turns of the arms that it uses.
@@ -179,7 +203,13 @@ impl<'a> Judge<'a> {
         timed: &Timed,
         read: impl Fn(Scalar) -> T,
     ) -> Result<Vec<Vec<T>>, TemplateError> {
-        let expression = Expression::new(&claim.expr.text, &self.context())?;
+        let all = self.context();
+        let expression = Expression::new(&claim.expr.text, &all)?;
+        let named: Vec<(&str, Expression)> = self
+            .named_used(&claim.expr.text)
+            .into_iter()
+            .map(|(name, text)| Ok((name, Expression::new(text, &all)?)))
+            .collect::<Result<_, TemplateError>>()?;
         // Only what the claim uses is bound again for each resample.
         let mut used: BTreeMap<ArmKey, BTreeMap<Metric, f64>> = BTreeMap::new();
         for (key, metric) in self.metrics_used(claim) {
@@ -193,9 +223,16 @@ impl<'a> Judge<'a> {
             for (key, metrics) in &used {
                 let mut metrics = metrics.clone();
                 if let Some(timings) = drawn.get(key) {
-                    metrics.iter_mut().for_each(|(metric, value)| *value = *timings.get(metric).unwrap_or(value));
+                    metrics
+                        .iter_mut()
+                        .for_each(|(metric, value)| *value = *timings.get(metric).unwrap_or(value));
                 }
                 analysis::bind(&mut context, key, &metrics);
+            }
+            for (name, expression) in &named {
+                let value = as_number(&expression.evaluate(&context)?).unwrap_or(f64::NAN);
+                let ends = self.named.get(*name).and_then(|number| number.interval);
+                context.set_interval(name, value, ends.map(|i| i.lo), ends.map(|i| i.hi));
             }
             expression.evaluate(&context).map(&read)
         })
@@ -220,7 +257,12 @@ impl<'a> Judge<'a> {
 
     fn bind_named(&self, context: &mut Context) {
         for (name, number) in &self.named {
-            context.set_interval(name, number.value, number.interval.map(|i| i.lo), number.interval.map(|i| i.hi));
+            context.set_interval(
+                name,
+                number.value,
+                number.interval.map(|i| i.lo),
+                number.interval.map(|i| i.hi),
+            );
         }
     }
 
@@ -235,7 +277,12 @@ impl<'a> Judge<'a> {
                 parts.push(part);
             }
         }
-        if parts.is_empty() { "no measure is named in it".to_owned() } else { parts.join(", ") }
+        for (name, _) in self.named_used(&claim.expr.text) {
+            if let Some(number) = self.named.get(name) {
+                parts.insert(0, format!("{name} = {}", number::significant(number.value)));
+            }
+        }
+        if parts.is_empty() { "it names no measure".to_owned() } else { parts.join(", ") }
     }
 }
 

@@ -48,14 +48,19 @@ fn changed_plan(result: &ArmResult, step: usize, measure: &Measure) -> Option<Ve
         evidence: Some(format!("plans/{}.txt", result.key)),
         nearest: None,
         tree: Some(plan.clone()),
-        next: Some("its timings belong to no one plan: pin the settings or the statistics that decide it".to_owned()),
+        next: Some(
+            "its timings belong to no one plan: pin the settings or the statistics that decide it".to_owned(),
+        ),
     })
 }
 
 fn applies(condition: &Condition, recording: &Recording) -> bool {
-    let parameter = |name: &str| recording.notebook.params.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+    let parameter =
+        |name: &str| recording.notebook.params.iter().find(|(n, _)| n == name).map(|(_, value)| value);
     match condition {
-        Condition::Version(comparison) => comparison.holds(f64::from(recording.manifest.server.version_num / 10_000)),
+        Condition::Version(comparison) => {
+            comparison.holds(f64::from(recording.manifest.server.version_num / 10_000))
+        }
         Condition::Profile(name) => recording.manifest.profile.as_deref().unwrap_or("default") == name,
         Condition::Parameter(name, comparison) => match parameter(name) {
             Some(Scalar::Integer(value)) => comparison.holds(*value as f64),
@@ -129,12 +134,15 @@ fn missing(patterns: &[Pattern], captured: &Captured) -> Option<Finding> {
         .find(|name| missing.contains(*name))?;
     Some(Finding::plain(
         Outcome::NotRun,
-        format!("no table or index is named {name} in this database: correct the name, or create it in a step before"),
+        format!(
+            "no table or index is named {name} in this database: correct the name, or create it in a step before"
+        ),
     ))
 }
 
 fn hold_any(patterns: &[Pattern], captured: &Captured) -> Finding {
-    let found = patterns.iter().find_map(|pattern| pattern.find(&captured.plan, &captured.families).first().copied());
+    let found =
+        patterns.iter().find_map(|pattern| pattern.find(&captured.plan, &captured.families).first().copied());
     if let Some(node) = found {
         return Finding::plain(Outcome::Pass, node.title());
     }
@@ -142,7 +150,8 @@ fn hold_any(patterns: &[Pattern], captured: &Captured) -> Finding {
     if let Some(finding) = missing(patterns, captured) {
         return finding;
     }
-    let nearest = patterns.iter().find_map(|pattern| pattern.nearest(&captured.plan)).map(|node| node.title());
+    let nearest =
+        patterns.iter().find_map(|pattern| pattern.nearest(&captured.plan)).map(|node| node.title());
     Finding {
         outcome: Outcome::Fail,
         seen: nearest.clone().unwrap_or_else(|| captured.plan.root.title()),

@@ -29,7 +29,8 @@ pub(super) fn resample<T, E>(
 ) -> Result<Vec<Vec<T>>, E> {
     let arms: Vec<Vec<&ArmKey>> = timed.values().map(|arms| arms.iter().collect()).collect();
     let turns = |key: &ArmKey| recording.samples.get(key).cloned().unwrap_or_default();
-    let measures: Vec<Measured> = arms.iter().map(|arms| arms.iter().map(|key| turns(key)).collect()).collect();
+    let measures: Vec<Measured> =
+        arms.iter().map(|arms| arms.iter().map(|key| turns(key)).collect()).collect();
     let combinations = combinations(arms.len(), drift(recording));
     stats::resample(&measures, recording.manifest.seed, RESAMPLES, |drawn| {
         combinations.iter().map(|factors| evaluate(&scaled(&arms, drawn, factors))).collect()
@@ -69,7 +70,8 @@ pub(super) fn drift(recording: &Recording) -> f64 {
         })
         .flatten()
         .collect();
-    let (min, max) = beats.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), beat| (min.min(*beat), max.max(*beat)));
+    let (min, max) =
+        beats.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), beat| (min.min(*beat), max.max(*beat)));
     if beats.is_empty() || min <= 0.0 { 1.0 } else { max / min }
 }
 

@@ -7,7 +7,9 @@ use super::{Outcome, Verdict, step_outcome};
 
 /// A failing dataset, if it failed.
 pub(super) fn dataset(recording: &Recording) -> Vec<Verdict> {
-    failures(recording, 0).map(|failure| failed("dataset", "the dataset is built and verified", failure)).collect()
+    failures(recording, 0)
+        .map(|failure| failed("dataset", "the dataset is built and verified", failure))
+        .collect()
 }
 
 /// A step that failed. Its error is a verdict of its own, so that no failure goes unseen.
@@ -83,7 +85,8 @@ fn visibility(
         nearest: None,
         tree: None,
         next: (outcome == Outcome::Fail && complete).then(|| {
-            "find what kept VACUUM from its work, or write `expect: incomplete` if that is the lesson".to_owned()
+            "find what kept VACUUM from its work, or write `expect: incomplete` if that is the lesson"
+                .to_owned()
         }),
     }
 }

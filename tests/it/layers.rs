@@ -63,17 +63,25 @@ fn imports_point_one_way() {
         if matches!(from.as_str(), "lib" | "main" | "cli" | "commands") {
             continue;
         }
-        let may = allowed.get(from.as_str()).unwrap_or_else(|| panic!("`{from}` has no place in the flow: add it here"));
+        let may = allowed
+            .get(from.as_str())
+            .unwrap_or_else(|| panic!("`{from}` has no place in the flow: add it here"));
         let text = fs::read_to_string(&file).expect("read");
-        let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        let code: String =
+            text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
         let names = single.captures_iter(&code).map(|c| c[1].to_owned());
         let in_groups = grouped.captures_iter(&code).flat_map(|c| {
-            c[1].split(',').map(|part| part.trim().split("::").next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+            c[1].split(',')
+                .map(|part| part.trim().split("::").next().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
         });
         for used in names.chain(in_groups).filter(|name| !name.is_empty()) {
             seen += 1;
             if used != from && !may.contains(&used.as_str()) {
-                wrong.push(format!("{} uses crate::{used}", file.strip_prefix(&src).expect("below src").display()));
+                wrong.push(format!(
+                    "{} uses crate::{used}",
+                    file.strip_prefix(&src).expect("below src").display()
+                ));
             }
         }
     }

@@ -79,7 +79,12 @@ impl Project {
     /// Starts the program and leaves it running.
     pub fn spawn(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("planbook starts")
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("planbook starts")
     }
 
     /// What `server ls` knows of.

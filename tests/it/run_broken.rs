@@ -23,7 +23,8 @@ const PARTIAL: &str = "results/slow/local-15.partial";
 
 fn in_the_middle(project: &Project) -> bool {
     let samples = project.path().join(PARTIAL).join("samples.csv");
-    std::fs::read_to_string(samples).is_ok_and(|text| text.lines().filter(|line| line.starts_with("slow")).count() > 3)
+    std::fs::read_to_string(samples)
+        .is_ok_and(|text| text.lines().filter(|line| line.starts_with("slow")).count() > 3)
 }
 
 fn pid(child: &std::process::Child) -> Pid {
@@ -50,7 +51,10 @@ fn a_kill_leaves_a_readable_partial_and_prune_ends_what_is_left() {
     let mut stranger = Command::new("sleep").arg("600").spawn().expect("sleep");
     let left = project.servers();
     assert_eq!(left.len(), 1, "{left:?}");
-    let next = project.spawn(&["run", "slow", "--server", "local", "--set", "x=1"]).wait_with_output().expect("wait");
+    let next = project
+        .spawn(&["run", "slow", "--server", "local", "--set", "x=1"])
+        .wait_with_output()
+        .expect("wait");
     assert_eq!(said(next).code, 2, "an unknown parameter is refused as ever");
     project.planbook(&["server", "prune"]).exits(0);
     assert_eq!(project.servers(), Vec::<serde_json::Value>::new());
