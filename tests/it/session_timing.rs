@@ -100,14 +100,14 @@ fn a_stop_and_an_error_leave_the_arm(session: &mut Session) {
     assert_eq!(session.query_rows("SHOW work_mem").unwrap(), [[Some("4MB".to_owned())]]);
 }
 
-fn faster(session: &mut Session, first: &str, second: &str, seed: u64) -> Decision {
+fn faster(session: &mut Session, first: &str, second: &str, pace: &Pace) -> Decision {
     let mut arms = [ArmRun::with_settings(0, first, None, &[]), ArmRun::with_settings(0, second, None, &[])];
-    let (timed, samples) = time(session, &mut arms, &Pace { seed, ..PACE });
+    let (timed, samples) = time(session, &mut arms, pace);
     let mut measure: Measured = vec![vec![Vec::new(); timed.turns]; 2];
     for sample in samples {
         measure[sample.arm][sample.turn].push(sample.latency_ms);
     }
-    let held = stats::resample(&[measure], seed, stats::RESAMPLES, |samples| {
+    let held = stats::resample(&[measure], pace.seed, stats::RESAMPLES, |samples| {
         Ok::<_, Infallible>(stats::median(&samples[0][0]) < stats::median(&samples[0][1]))
     });
     stats::decide(&held.unwrap())
@@ -115,15 +115,22 @@ fn faster(session: &mut Session, first: &str, second: &str, seed: u64) -> Decisi
 
 fn one_query_against_itself(session: &mut Session) {
     let query = "SELECT count(*) FROM generate_series(1, 500)";
-    let decided =
-        (0..60).filter(|seed| faster(session, query, query, *seed) != Decision::Inconclusive).count();
+    let decided = (0..60)
+        .filter(|seed| faster(session, query, query, &Pace { seed: *seed, ..PACE }) != Decision::Inconclusive)
+        .count();
     // Of sixty, 95% allows three on average; more than eight happen by chance in one test of three hundred.
     assert!(decided <= 8, "{decided} of 60 were decided");
 }
 
+/// With twenty turns, which other work on the machine disturbs less than ten. How often it is found on a quiet
+/// machine is what the unit tests of the bootstrap say.
 fn a_fifth_more_work(session: &mut Session) {
     let query = |rows: usize| format!("SELECT count(*) FROM generate_series(1, {rows})");
-    let (less, more) = (query(20_000), query(24_000));
-    let found = (0..10).filter(|seed| faster(session, &less, &more, *seed) == Decision::Pass).count();
-    assert!(found >= 7, "{found} of 10 were found");
+    let (less, more) = (query(5_000), query(6_000));
+    let pace = Pace { reps: 60, turns: 20, ..PACE };
+    let decisions: Vec<Decision> =
+        (0..10).map(|seed| faster(session, &less, &more, &Pace { seed, ..pace })).collect();
+    let count = |decision| decisions.iter().filter(|one| **one == decision).count();
+    assert_eq!(count(Decision::Fail), 0, "{decisions:?}");
+    assert!(count(Decision::Pass) >= 5, "{decisions:?}");
 }
