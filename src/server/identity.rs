@@ -79,7 +79,9 @@ impl Identity {
         let compared = self.settings_asked.iter().filter(|(name, _)| name.as_str() != "listen_addresses");
         compared
             .map(|(name, asked)| {
-                let in_force = self.settings_in_force.get(name).map_or("", String::as_str);
+                let mut in_force = self.settings_in_force.iter();
+                let found = in_force.find(|(in_force, _)| in_force.eq_ignore_ascii_case(name));
+                let in_force = found.map_or("", |(_, value)| value.as_str());
                 (name.as_str(), asked.as_str(), in_force)
             })
             .filter(|(_, asked, in_force)| !settings::same(asked, in_force))

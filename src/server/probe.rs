@@ -50,7 +50,7 @@ pub(super) fn facts(
     let mut session = Session::connect(endpoint, database)?;
     let query = format!(
         "SELECT name, current_setting(name) FROM pg_settings \
-         WHERE (source NOT IN ('default', 'client', 'session') OR name = ANY ({})) AND {PLACES} ORDER BY name",
+         WHERE (source NOT IN ('default', 'client', 'session') OR lower(name) = ANY ({})) AND {PLACES} ORDER BY name",
         array(asked.keys())
     );
     let in_force = pairs(session.query_rows(&query)?);
@@ -80,9 +80,9 @@ pub(super) fn facts(
     })
 }
 
-/// Names as an SQL array.
+/// Names as an SQL array. Whoever asks for `timezone` means what the server calls `TimeZone`.
 fn array<'a>(names: impl Iterator<Item = &'a String>) -> String {
-    let quoted: Vec<String> = names.map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
+    let quoted: Vec<String> = names.map(|name| format!("'{}'", name.to_lowercase().replace('\'', "''"))).collect();
     format!("ARRAY[{}]::text[]", quoted.join(", "))
 }
 
