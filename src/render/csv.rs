@@ -75,12 +75,12 @@ fn cell(value: Option<f64>) -> String {
 fn encode(
     file: &str,
     header: &[String],
-    rows: impl Iterator<Item = Vec<String>>,
+    mut rows: impl Iterator<Item = Vec<String>>,
 ) -> Result<Vec<u8>, RenderError> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    let write = || -> Result<(), ::csv::Error> {
+    let mut write = || -> Result<(), ::csv::Error> {
         writer.write_record(header)?;
-        rows.map(|row| writer.write_record(row.iter().map(|cell| harmless(cell)))).collect()
+        rows.try_for_each(|row| writer.write_record(row.iter().map(|cell| harmless(cell))))
     };
     write().map_err(|error| failed(file, &error))?;
     writer.into_inner().map_err(|error| failed(file, &error))

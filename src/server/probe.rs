@@ -82,7 +82,8 @@ pub(super) fn facts(
 
 /// Names as an SQL array. Whoever asks for `timezone` means what the server calls `TimeZone`.
 fn array<'a>(names: impl Iterator<Item = &'a String>) -> String {
-    let quoted: Vec<String> = names.map(|name| format!("'{}'", name.to_lowercase().replace('\'', "''"))).collect();
+    let quoted: Vec<String> =
+        names.map(|name| format!("'{}'", name.to_lowercase().replace('\'', "''"))).collect();
     format!("ARRAY[{}]::text[]", quoted.join(", "))
 }
 
