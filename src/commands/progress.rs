@@ -83,9 +83,9 @@ impl Progress {
         self.arms.clear();
         self.timing_since = None;
         self.dataset_since = Instant::now();
-        // What only shapes the report takes no time.
-        if !matches!(kind, "text" | "check" | "table") {
-            self.doing(format!("{} · {kind} {label}", self.place(step)));
+        // What only shapes the report takes no time, and statements are announced one by one.
+        if kind == "measure" {
+            self.doing(format!("{} · measure {label}", self.place(step)));
         }
     }
 

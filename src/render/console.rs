@@ -64,7 +64,7 @@ fn measure_line(subject: Subject<'_>, arm: &ArmResult, width: usize, paint: Pain
     let name = format!("{:width$}", arm.key.to_string());
     let mark = paint.mark(worst(subject, &arm.key));
     let Some(node) = &arm.node else {
-        return format!("{}  {:<40}  {mark}", paint.bold(&name), number::NOT_MEASURED);
+        return format!("{}  {:<NODE_WIDTH$}  {mark}", paint.bold(&name), number::NOT_MEASURED);
     };
     let median = arm.metrics.get(&Metric::Median).copied();
     let time = match (median, arm.median_interval) {
@@ -73,17 +73,20 @@ fn measure_line(subject: Subject<'_>, arm: &ArmResult, width: usize, paint: Pain
         (None, _) => String::new(),
     };
     let counter = |metric: Metric, unit: &str| {
-        arm.metrics.get(&metric).map(|value| format!("{} {unit}", number::count(*value))).unwrap_or_default()
+        let value = arm.metrics.get(&metric).filter(|value| **value != 0.0);
+        value.map(|value| format!("{} {unit}", number::count(*value))).unwrap_or_default()
     };
-    let heap = counter(Metric::HeapFetches, "from heap");
     format!(
-        "{}  {:<40}  {time:<28}  {:>14}  {:>13}  {heap:>16}  {mark}",
+        "{}  {:<NODE_WIDTH$}  {time:<26}  {:>14}  {:>16}  {mark}",
         paint.bold(&name),
-        shorten(node, 40),
+        shorten(node, NODE_WIDTH),
         counter(Metric::Blocks, "blocks"),
-        counter(Metric::Rows, if arm.metrics.get(&Metric::Rows) == Some(&1.0) { "row" } else { "rows" }),
+        counter(Metric::HeapFetches, "from heap"),
     )
 }
+
+/// Columns for the chosen node: wide enough for an index scan with names of usual length.
+const NODE_WIDTH: usize = 46;
 
 /// A long node title, cut in the middle of its words but never in its type.
 fn shorten(text: &str, width: usize) -> String {
