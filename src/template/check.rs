@@ -3,7 +3,6 @@
 
 use minijinja::machinery::ast::{Expr, ForLoop, Stmt};
 use minijinja::machinery::{parse, parse_expr};
-use minijinja::syntax::SyntaxConfig;
 
 use crate::metric::Metric;
 
@@ -11,8 +10,9 @@ use super::error::TemplateError;
 use super::kind::{Group, Kind, Names};
 use super::paths::{self, extent};
 
-/// The longest text between `{{` and `}}`. A chain of operators nests as deep as it is long.
-const LONGEST_EXPRESSION: usize = 2000;
+/// The most words and signs between `{{` and `}}`. A chain of operators nests as deep as it is long, and every
+/// level takes stack.
+const MOST_WORDS: usize = 300;
 /// The most `{% … %}` tags of one template.
 const MOST_TAGS: usize = 400;
 
@@ -27,6 +27,8 @@ pub struct Checked {
     pub metrics: Vec<MetricUse>,
     /// The outermost names that it uses, in the order of the text, each once.
     pub names: Vec<String>,
+    /// Whether it asks `is defined` of something, and so can do without what was not measured.
+    pub asks_whether_defined: bool,
 }
 
 /// One place where a metric is used.
@@ -63,7 +65,7 @@ pub fn check_template(text: &str, names: &Names) -> Checked {
         checker.errors.push(error);
         return checker.done(Kind::Text);
     }
-    match parse(text, "", SyntaxConfig::default()) {
+    match parse(text, "", super::library::syntax()) {
         Ok(tree) => checker.statement(&tree),
         Err(error) => checker.errors.push(TemplateError::new(&error, text)),
     }
@@ -74,7 +76,7 @@ pub fn check_template(text: &str, names: &Names) -> Checked {
 #[must_use]
 pub fn check_expression(text: &str, names: &Names) -> Checked {
     let mut checker = Checker::new(text, names);
-    if text.len() > LONGEST_EXPRESSION {
+    if words(text) > MOST_WORDS {
         checker.errors.push(too_long(text, 0));
         return checker.done(Kind::Any);
     }
@@ -94,13 +96,20 @@ pub fn check_expression(text: &str, names: &Names) -> Checked {
 }
 
 fn too_long(text: &str, offset: usize) -> TemplateError {
-    TemplateError::at(
-        text,
-        offset,
-        2,
-        format!("an expression may have {LONGEST_EXPRESSION} bytes, this one has more"),
-    )
-    .with_help("name a part of it first, in `let` or `check`")
+    let message = format!("an expression may have {MOST_WORDS} words and signs, this one has more");
+    TemplateError::at(text, offset, 2, message).with_help("name a part of it first, in `let` or `check`")
+}
+
+/// How many words and signs a text has, at least.
+fn words(text: &str) -> usize {
+    let mut count = 0;
+    let mut in_word = false;
+    for byte in text.bytes() {
+        let word = byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+        count += usize::from(!(byte.is_ascii_whitespace() || word && in_word));
+        in_word = word;
+    }
+    count
 }
 
 /// Refuses what would nest too deep for the parser's stack.
@@ -112,7 +121,7 @@ fn segments(text: &str) -> Result<(), TemplateError> {
         let close = if is_tag { "%}" } else { "}}" };
         let length = text[start..].find(close).unwrap_or(text.len() - start);
         tags += usize::from(is_tag);
-        if length > LONGEST_EXPRESSION {
+        if words(&text[start..start + length]) > MOST_WORDS {
             return Err(too_long(text, start));
         }
         if tags > MOST_TAGS {
@@ -130,16 +139,30 @@ pub(super) struct Checker<'t> {
     pub(super) errors: Vec<TemplateError>,
     pub(super) metrics: Vec<MetricUse>,
     pub(super) names: Vec<String>,
+    pub(super) asks_whether_defined: bool,
 }
 
 impl<'t> Checker<'t> {
     fn new(text: &'t str, names: &Names) -> Self {
-        Self { text, scopes: vec![names.clone()], errors: Vec::new(), metrics: Vec::new(), names: Vec::new() }
+        Self {
+            text,
+            scopes: vec![names.clone()],
+            errors: Vec::new(),
+            metrics: Vec::new(),
+            names: Vec::new(),
+            asks_whether_defined: false,
+        }
     }
 
     fn done(mut self, kind: Kind) -> Checked {
         self.errors.sort_by_key(|error| error.offset);
-        Checked { kind, errors: self.errors, metrics: self.metrics, names: self.names }
+        Checked {
+            kind,
+            errors: self.errors,
+            metrics: self.metrics,
+            names: self.names,
+            asks_whether_defined: self.asks_whether_defined,
+        }
     }
 
     pub(super) fn error(

@@ -6,6 +6,7 @@ use minijinja::Value;
 
 use crate::metric::Metric;
 
+use super::check::{Checked, MetricUse};
 use super::kind::{Kind, Names};
 
 /// A value of a parameter, a `let` or a named number.
@@ -119,8 +120,15 @@ impl Context {
         }
     }
 
-    /// Whether a metric has a value.
-    pub(super) fn has_metric(&self, measure: &str, arm: Option<&str>, metric: Metric) -> bool {
+    /// The metrics that a template uses and that have no value.
+    pub(super) fn missing<'c>(&self, checked: &'c Checked) -> impl Iterator<Item = &'c MetricUse> {
+        checked
+            .metrics
+            .iter()
+            .filter(|used| !self.has_metric(&used.measure, used.arm.as_deref(), used.metric))
+    }
+
+    fn has_metric(&self, measure: &str, arm: Option<&str>, metric: Metric) -> bool {
         match (self.entries.get(measure), arm) {
             (Some(Entry::Metrics(metrics)), None) => metrics.contains_key(metric.name()),
             (Some(Entry::Arms(arms)), Some(arm)) => {
@@ -144,8 +152,17 @@ impl Context {
 
     /// What minijinja sees.
     pub(super) fn values(&self) -> Value {
+        Self::object_of(self.entries.iter())
+    }
+
+    /// What minijinja sees of some names.
+    pub(super) fn values_of(&self, names: &[String]) -> Value {
+        Self::object_of(names.iter().filter_map(|name| self.entries.get_key_value(name)))
+    }
+
+    fn object_of<'e>(entries: impl Iterator<Item = (&'e String, &'e Entry)>) -> Value {
         let mut values = BTreeMap::new();
-        for (name, entry) in &self.entries {
+        for (name, entry) in entries {
             let value = match entry {
                 Entry::Scalar(scalar) => scalar.value(),
                 Entry::Interval { value, low, high } => {
@@ -193,7 +210,7 @@ fn numbers(metrics: &BTreeMap<String, f64>) -> Value {
 }
 
 /// Whole numbers become integers, so that they print without a decimal point.
-fn number(value: f64) -> Value {
+pub(super) fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() < EXACT {
         #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]

@@ -46,6 +46,7 @@ impl Checker<'_> {
             Expr::Test(test) => {
                 self.expression(&test.expr);
                 self.all(test.args.iter().map(paths::argument).collect());
+                self.asks_whether_defined |= matches!(test.name, "defined" | "undefined");
                 if !TESTS.contains(&test.name) {
                     self.unknown("test", test.name, extent(expr), TESTS);
                 }
@@ -189,6 +190,10 @@ impl Checker<'_> {
             },
             _ => return,
         };
+        // A loop variable is no measure: what it stands for is seen only when the template is rendered.
+        if self.scopes.iter().skip(1).any(|scope| scope.contains_key(measure)) {
+            return;
+        }
         let (start, end) = extent(expr);
         self.metrics.push(MetricUse {
             measure: measure.to_owned(),

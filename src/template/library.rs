@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 
@@ -94,6 +95,11 @@ pub fn is_reserved(name: &str) -> bool {
     WORDS.contains(&name) || FUNCTIONS.contains(&name)
 }
 
+/// How templates are read: a line break at the end is kept.
+pub(super) fn syntax() -> SyntaxConfig {
+    SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
+}
+
 /// The environment in which templates are evaluated.
 pub(super) fn environment(purpose: Purpose) -> &'static Environment<'static> {
     static SQL: LazyLock<Environment<'static>> = LazyLock::new(|| make(Purpose::Sql));
@@ -109,17 +115,73 @@ fn make(purpose: Purpose) -> Environment<'static> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_fuel(Some(FUEL));
+    environment.set_syntax(syntax());
     for filter in ["default", "d", "safe"] {
         environment.remove_filter(filter);
     }
     environment.add_filter("ms", |value: Value| numeric(&value).map(number::milliseconds).map(safe));
     environment.add_filter("percent", |value: Value| numeric(&value).map(number::percent).map(safe));
     environment.add_filter("raw", |value: Value| raw(&value));
+    lists(&mut environment);
     match purpose {
         Purpose::Sql => environment.set_formatter(|out, _, value| Ok(write!(out, "{}", plain(value)?)?)),
         Purpose::Text => environment.set_formatter(|out, _, value| Ok(write!(out, "{}", readable(value)?)?)),
     }
     environment
+}
+
+/// The filters over lists and numbers, strict: minijinja's own pass over what is undefined in a list, and a
+/// maximum of what was measured would stand for a maximum of all.
+fn lists(environment: &mut Environment<'_>) {
+    environment.add_filter("int", |value: Value| {
+        parsed(&value).map(|number| super::context::number(number.trunc()))
+    });
+    environment.add_filter("float", |value: Value| parsed(&value));
+    environment.add_filter("min", |value: Value| items(&value).map(|items| items.into_iter().min()));
+    environment.add_filter("max", |value: Value| items(&value).map(|items| items.into_iter().max()));
+    environment.add_filter("sum", |value: Value| {
+        items(&value)?.iter().map(numeric).sum::<Result<f64, Error>>().map(super::context::number)
+    });
+    environment.add_filter("list", |value: Value| items(&value));
+    environment.add_filter("reverse", |value: Value| {
+        items(&value).map(|items| items.into_iter().rev().collect::<Vec<_>>())
+    });
+    environment.add_filter("sort", |value: Value| {
+        items(&value).map(|mut items| {
+            items.sort();
+            items
+        })
+    });
+    environment.add_filter("unique", |value: Value| {
+        items(&value).map(|items| {
+            items.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        })
+    });
+    environment.add_filter("join", |value: Value, between: Option<String>| {
+        let texts: Vec<String> = items(&value)?.iter().map(plain).collect::<Result<_, _>>()?;
+        Ok::<_, Error>(texts.join(&between.unwrap_or_default()))
+    });
+}
+
+/// The items of a list, all of them defined.
+fn items(value: &Value) -> Result<Vec<Value>, Error> {
+    let items: Vec<Value> = value.try_iter()?.collect();
+    if items.iter().any(Value::is_undefined) {
+        Err(Error::from(ErrorKind::UndefinedError))
+    } else {
+        Ok(items)
+    }
+}
+
+/// A number, or a text that reads as one.
+fn parsed(value: &Value) -> Result<f64, Error> {
+    match value.as_str().map(|text| text.trim().parse::<f64>()) {
+        Some(Ok(number)) if number.is_finite() => Ok(number),
+        Some(_) => {
+            Err(Error::new(ErrorKind::InvalidOperation, format!("`{value}` does not read as a number")))
+        }
+        None => numeric(value),
+    }
 }
 
 fn safe(text: String) -> Value {
@@ -147,6 +209,9 @@ fn plain(value: &Value) -> Result<String, Error> {
     }
     if value.is_none() {
         return Err(Error::new(ErrorKind::InvalidOperation, "there is no value here"));
+    }
+    if let Ok(boolean) = bool::try_from(value.clone()) {
+        return Ok(boolean.to_string());
     }
     if value.is_number() && !value.is_integer() {
         let float = f64::try_from(value.clone())?;

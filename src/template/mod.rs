@@ -49,6 +49,7 @@ pub fn evaluate(expression: &str, values: &Context) -> Result<Scalar, TemplateEr
 #[derive(Debug)]
 pub struct Expression {
     text: String,
+    checked: Checked,
     compiled: minijinja::Expression<'static, 'static>,
 }
 
@@ -59,22 +60,31 @@ impl Expression {
     /// # Errors
     /// An expression that does not parse, an undefined name, a comparison of unlike things.
     pub fn new(expression: &str, values: &Context) -> Result<Self, TemplateError> {
-        first(check_expression(expression, &values.names()).errors)?;
+        let checked = check_expression(expression, &values.names());
+        first(checked.errors.clone())?;
         let written = paths::rewrite_expression(expression, values);
         let compiled = library::environment(Purpose::Sql)
             .compile_expression_owned(written)
             .map_err(|error| TemplateError::new(&error, expression))?;
-        Ok(Self { text: expression.to_owned(), compiled })
+        Ok(Self { text: expression.to_owned(), checked, compiled })
     }
 
     /// Its value over these values, which may be fewer than it was checked against, but all that it uses.
     ///
     /// # Errors
-    /// A value that is absent, a result that is neither a number, a truth value nor a text, or a number that is not
-    /// finite (a division by zero).
+    /// A metric that was not measured (unless the expression asks `is defined`), a result that is neither a number,
+    /// a truth value nor a text, or a number that is not finite.
     pub fn evaluate(&self, values: &Context) -> Result<Scalar, TemplateError> {
-        let value =
-            self.compiled.eval(values.values()).map_err(|error| TemplateError::new(&error, &self.text))?;
+        if !self.checked.asks_whether_defined
+            && let Some(used) = values.missing(&self.checked).next()
+        {
+            let message = format!("`{}` was not measured", used.path());
+            return Err(TemplateError::at(&self.text, used.offset, used.length, message));
+        }
+        let value = self
+            .compiled
+            .eval(values.values_of(&self.checked.names))
+            .map_err(|error| TemplateError::new(&error, &self.text))?;
         scalar(&value).ok_or_else(|| TemplateError::whole(&self.text, not_a_scalar(&value)))
     }
 }
@@ -107,3 +117,6 @@ fn scalar(value: &Value) -> Option<Scalar> {
     }
     f64::try_from(value.clone()).ok().filter(|number| number.is_finite()).map(Scalar::Float)
 }
+
+#[cfg(test)]
+mod tests;

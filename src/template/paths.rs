@@ -20,7 +20,7 @@ struct Edit {
 
 /// The template with the ends of intervals under their own names.
 pub(super) fn rewrite_template(text: &str, values: &Context) -> String {
-    let Ok(tree) = parse(text, "", minijinja::syntax::SyntaxConfig::default()) else {
+    let Ok(tree) = parse(text, "", super::library::syntax()) else {
         return text.to_owned();
     };
     let mut edits = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn rewrite_template(text: &str, values: &Context) -> String {
 
 /// The same, and times that are printed as they are get the `ms` filter.
 pub(super) fn rewrite_text(text: &str, values: &Context) -> String {
-    let Ok(tree) = parse(text, "", minijinja::syntax::SyntaxConfig::default()) else {
+    let Ok(tree) = parse(text, "", super::library::syntax()) else {
         return text.to_owned();
     };
     let mut edits = Vec::new();

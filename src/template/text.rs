@@ -2,11 +2,10 @@
 
 use minijinja::machinery::ast::Stmt;
 use minijinja::machinery::parse;
-use minijinja::{ErrorKind, syntax::SyntaxConfig};
 
 use crate::number::NOT_MEASURED;
 
-use super::check::check_template;
+use super::check::{Checked, check_template};
 use super::context::Context;
 use super::library::{Purpose, environment};
 use super::paths;
@@ -22,21 +21,19 @@ use super::paths;
 #[must_use]
 pub fn render_text(text: &str, values: &Context) -> String {
     let written = paths::rewrite_text(text, values);
-    let environment = environment(Purpose::Text);
-    let rendered = environment.render_str(&written, values.values());
-    let error = match rendered {
-        Ok(rendered) => return rendered,
-        Err(error) => error,
-    };
-    if text.contains("{%") {
-        return missing_sentence(text, values, &error);
+    if !text.contains("{%")
+        && let Some(rendered) = piecewise(&written, values)
+    {
+        return rendered;
     }
-    piecewise(&written, values).unwrap_or_else(|| missing_sentence(text, values, &error))
+    environment(Purpose::Text)
+        .render_str(&written, values.values())
+        .unwrap_or_else(|error| missing_sentence(text, values, &error))
 }
 
 /// Renders each `{{ … }}` alone, so that one missing value does not take the others with it.
 fn piecewise(text: &str, values: &Context) -> Option<String> {
-    let tree = parse(text, "", SyntaxConfig::default()).ok()?;
+    let tree = parse(text, "", super::library::syntax()).ok()?;
     let Stmt::Template(template) = tree else { return None };
     let environment = environment(Purpose::Text);
     let context = values.values();
@@ -45,12 +42,14 @@ fn piecewise(text: &str, values: &Context) -> Option<String> {
         match statement {
             Stmt::EmitRaw(raw) => out.push_str(raw.raw),
             Stmt::EmitExpr(emit) => {
-                let end = emit.span().end_offset as usize;
-                let start = text.get(..end)?.rfind("{{").map(|braces| braces + 2)?;
-                let inner = text.get(start..end)?.trim_matches(['-', '+', '{', '}', ' ', '\n', '\t']);
-                match environment.render_str(&format!("{{{{ {inner} }}}}"), context.clone()) {
-                    Ok(value) => out.push_str(&value),
-                    Err(error) => out.push_str(stand_in(&error)),
+                let span = emit.span();
+                let inner = text.get(span.start_offset as usize..span.end_offset as usize)?;
+                let inner = format!("{{{{ {} }}}}", inner.trim());
+                let checked = check_template(&inner, &values.names());
+                let missing = !checked.asks_whether_defined && values.missing(&checked).next().is_some();
+                match environment.render_str(&inner, context.clone()) {
+                    Ok(value) if !missing => out.push_str(&value),
+                    _ => out.push_str(stand_in(&checked, values)),
                 }
             }
             _ => return None,
@@ -59,22 +58,17 @@ fn piecewise(text: &str, values: &Context) -> Option<String> {
     Some(out)
 }
 
-fn stand_in(error: &minijinja::Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::UndefinedError => NOT_MEASURED,
-        _ => "not computable",
-    }
+/// What stands for an expression that has no value.
+fn stand_in(checked: &Checked, values: &Context) -> &'static str {
+    let undefined = checked.errors.iter().any(|error| error.undefined);
+    if undefined || values.missing(checked).next().is_some() { NOT_MEASURED } else { "not computable" }
 }
 
 /// A sentence in place of a text that cannot be told.
 fn missing_sentence(text: &str, values: &Context, error: &minijinja::Error) -> String {
     let checked = check_template(text, &values.names());
-    let mut missing: Vec<String> = checked
-        .metrics
-        .iter()
-        .filter(|used| !values.has_metric(&used.measure, used.arm.as_deref(), used.metric))
-        .map(|used| format!("`{}`", used.path()))
-        .collect();
+    let mut missing: Vec<String> =
+        values.missing(&checked).map(|used| format!("`{}`", used.path())).collect();
     missing.extend(checked.errors.iter().filter_map(|error| {
         let name = text.get(error.offset..error.offset + error.length)?;
         (!name.is_empty()).then(|| format!("`{name}`"))

@@ -8,7 +8,7 @@ use regex::Regex;
 
 /// Each module with the modules that it may use. What is not listed is not allowed.
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
-    let leaves = ["sql", "stats", "plan", "metric", "number", "template"];
+    let leaves = ["sql", "stats", "plan", "metric", "number", "nearest", "template"];
     let upto = |more: &[&'static str]| leaves.iter().chain(more).copied().collect::<Vec<_>>();
     BTreeMap::from([
         ("sql", vec![]),
@@ -16,7 +16,8 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("plan", vec![]),
         ("metric", vec!["plan"]),
         ("number", vec!["metric"]),
-        ("template", vec!["metric", "number"]),
+        ("nearest", vec![]),
+        ("template", vec!["metric", "number", "nearest"]),
         ("notebook", upto(&[])),
         ("session", upto(&["notebook"])),
         ("server", upto(&["notebook", "session"])),

@@ -20,4 +20,5 @@ mod server_url;
 mod session;
 mod session_login;
 mod session_timing;
+mod shipped;
 mod support;
