@@ -139,12 +139,12 @@ pub fn timings(turns: &[Vec<f64>]) -> BTreeMap<Metric, f64> {
     .collect()
 }
 
-/// The 95% interval of the median by resampling whole turns; none from fewer than two turns.
+/// The 95% interval of the median by resampling whole turns; none where there are too few to tell.
 fn median_interval(turns: &[Vec<f64>], seed: u64) -> Option<Interval> {
-    if turns.len() < 2 {
+    let measured = vec![vec![turns.to_vec()]];
+    if !stats::enough_turns(&measured) {
         return None;
     }
-    let measured = vec![vec![turns.to_vec()]];
     let medians = stats::resample(&measured, seed, RESAMPLES, |samples| {
         Ok::<_, std::convert::Infallible>(stats::median(&samples[0][0]))
     });

@@ -146,7 +146,8 @@ fn places_are_exact() {
 #[test]
 fn an_expression_is_evaluated_many_times() {
     let mut context = context();
-    let prepared = Expression::new("seq.median / index.median + speedup.lo", &context).expect("an expression");
+    let prepared =
+        Expression::new("seq.median / index.median + speedup.lo", &context).expect("an expression");
     let first = prepared.evaluate(&context).expect("a value");
     assert_eq!(first, value("seq.median / index.median + speedup.lo"));
     context.set_measure("seq", metrics(&[("median", 2.0)]));

@@ -115,6 +115,11 @@ impl<'a> Judge<'a> {
             let outcome = if held { Outcome::Pass } else { Outcome::Fail };
             return Ok(Found::Claim(outcome, self.seen(claim)));
         }
+        if !resample::enough(self.recording, &timed) {
+            let seen =
+                format!("{}; it takes {} turns to decide, set `turns`", self.seen(claim), stats::MIN_TURNS);
+            return Ok(Found::Claim(Outcome::Inconclusive, seen));
+        }
         let held = self.resample(claim, &timed, |value| matches!(value, Scalar::Boolean(true)))?;
         let surely: Vec<bool> = held.iter().map(|drifts| drifts.iter().all(|held| *held)).collect();
         let perhaps: Vec<bool> = held.iter().map(|drifts| drifts.iter().any(|held| *held)).collect();
@@ -128,7 +133,7 @@ impl<'a> Judge<'a> {
 
     fn number(&self, claim: &Claim, value: f64) -> Result<Found, TemplateError> {
         let timed = self.timed(claim);
-        if timed.is_empty() {
+        if timed.is_empty() || !resample::enough(self.recording, &timed) {
             return Ok(Found::Number(NamedNumber { value, interval: None }));
         }
         let values = self.resample(claim, &timed, |value| as_number(&value).unwrap_or(f64::NAN))?;

@@ -28,9 +28,7 @@ pub(super) fn resample<T, E>(
     mut evaluate: impl FnMut(&Drawn) -> Result<T, E>,
 ) -> Result<Vec<Vec<T>>, E> {
     let arms: Vec<Vec<&ArmKey>> = timed.values().map(|arms| arms.iter().collect()).collect();
-    let turns = |key: &ArmKey| recording.samples.get(key).cloned().unwrap_or_default();
-    let measures: Vec<Measured> =
-        arms.iter().map(|arms| arms.iter().map(|key| turns(key)).collect()).collect();
+    let measures = measured(recording, timed);
     let combinations = combinations(arms.len(), drift(recording));
     stats::resample(&measures, recording.manifest.seed, RESAMPLES, |drawn| {
         combinations.iter().map(|factors| evaluate(&scaled(&arms, drawn, factors))).collect()
@@ -59,20 +57,23 @@ fn combinations(measures: usize, drift: f64) -> Vec<Vec<f64>> {
         .collect()
 }
 
+/// Whether every arm took turns enough to decide anything.
+pub(super) fn enough(recording: &Recording, timed: &Timed) -> bool {
+    stats::enough_turns(&measured(recording, timed))
+}
+
+fn measured(recording: &Recording, timed: &Timed) -> Vec<Measured> {
+    let turns = |key: &ArmKey| recording.samples.get(key).cloned().unwrap_or_default();
+    timed.values().map(|arms| arms.iter().map(turns).collect()).collect()
+}
+
 /// The largest ratio between two heartbeats of the run; 1 where there were none.
 pub(super) fn drift(recording: &Recording) -> f64 {
-    let beats: Vec<f64> = recording
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Heartbeat { before_ms, after_ms, .. } => Some([*before_ms, *after_ms]),
-            _ => None,
-        })
-        .flatten()
-        .collect();
-    let (min, max) =
-        beats.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), beat| (min.min(*beat), max.max(*beat)));
-    if beats.is_empty() || min <= 0.0 { 1.0 } else { max / min }
+    let beats = recording.events.iter().filter_map(|event| match event {
+        Event::Heartbeat { before_ms, after_ms, .. } => Some([*before_ms, *after_ms]),
+        _ => None,
+    });
+    stats::drift(&beats.flatten().collect::<Vec<f64>>())
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ steps:
   - measure:
       id: scan
       reps: 6
-      turns: 3
+      turns: 5
       query: SELECT * FROM t WHERE id = {{ half }}
       expect:
         plan: Seq Scan on t
@@ -44,7 +44,7 @@ steps:
   - measure:
       id: both
       reps: 6
-      turns: 3
+      turns: 5
       query: SELECT id FROM t WHERE v = 7
       settings: {enable_seqscan: off}
       arms:
