@@ -24,3 +24,6 @@ pub use load::{Overrides, load, load_text};
 pub use model::*;
 pub use schema::{dataset_schema, notebook_schema};
 pub use source::{Place, Source};
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod docs;
 mod engine;
+mod hostile;
 mod layers;
 mod malformed;
 mod plan_fixtures;

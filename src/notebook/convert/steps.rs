@@ -38,6 +38,9 @@ impl Convert<'_> {
         let mut steps = Vec::new();
         for one in &decoded {
             let Some(step) = &one.step else { continue };
+            if self.reader.is_full() {
+                break;
+            }
             if let Some(kind) = self.step(step, one, &family) {
                 steps.push(Step { number: one.number, at: one.at, kind });
             }

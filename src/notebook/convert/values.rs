@@ -33,7 +33,7 @@ impl Convert<'_> {
     pub(super) fn rendered(&self, id: NodeId) -> Option<String> {
         let tree = self.reader.tree;
         let text = tree.text(id);
-        if !text.contains("{{") && !text.contains("{%") {
+        if is_literal(text) {
             return Some(text.to_owned());
         }
         let names = self.world.names(Scope::Params);
@@ -69,6 +69,9 @@ impl Convert<'_> {
     pub(super) fn template(&self, id: NodeId, scope: Scope) -> Option<Template> {
         let tree = self.reader.tree;
         let text = tree.text(id);
+        if is_literal(text) {
+            return Some(Template { text: text.to_owned(), at: tree.place(id) });
+        }
         let checked = check_template(text, &self.world.names(scope));
         self.template_faults(text, tree.place(id), &checked.errors, scope);
         checked.errors.is_empty().then(|| Template { text: text.to_owned(), at: tree.place(id) })
@@ -164,6 +167,11 @@ impl Convert<'_> {
         }
         rendered
     }
+}
+
+/// Whether a text has nothing of a template in it.
+fn is_literal(text: &str) -> bool {
+    !["{{", "{%", "{#"].iter().any(|open| text.contains(open))
 }
 
 fn is_setting(name: &str) -> bool {
