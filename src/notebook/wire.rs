@@ -53,7 +53,7 @@ pub(super) struct Server {
     pub(super) settings: Option<Entries<Value>>,
     /// Memory for the container, such as `8gb`.
     pub(super) memory: Option<Text>,
-    /// `on`: a server of its own, thrown away afterwards. Statements that outlive a database are allowed then.
+    /// `true`: a server of its own, thrown away afterwards. Statements that outlive a database are allowed then.
     pub(super) fresh: Option<Text>,
 }
 

@@ -206,6 +206,6 @@ fn refusal(statement: &Statement, fresh: bool) -> Option<(String, &'static str)>
 fn outlives(what: &str) -> (String, &'static str) {
     (
         format!("{what} outlives the notebook: it changes the whole server"),
-        "keep to what lives in the notebook's own database, or ask for a server of its own: `server: {fresh: on}`",
+        "keep to the notebook's own database, or ask for a server of its own: `server: {fresh: true}`",
     )
 }
