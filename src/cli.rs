@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::server::ServerArgs;
+use crate::project;
 
 /// Run query-plan notebooks: YAML experiments against a PostgreSQL of their own.
 #[derive(Debug, Parser)]
@@ -53,10 +54,10 @@ pub enum Format {
 #[derive(Debug, Clone, Args)]
 pub struct Places {
     /// Folder of the notebooks
-    #[arg(long, value_name = "DIR", default_value = "experiments")]
+    #[arg(long, value_name = "DIR", default_value_os_t = project::experiments())]
     pub experiments: PathBuf,
     /// Folder of the recordings
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    #[arg(long, value_name = "DIR", default_value_os_t = project::results())]
     pub results: PathBuf,
 }
 
@@ -80,9 +81,12 @@ pub struct RunArgs {
     /// Every notebook of the folder
     #[arg(long, conflicts_with = "notebooks")]
     pub all: bool,
-    /// Which PostgreSQL: auto, or local[:BINDIR]
-    #[arg(long, value_name = "SERVER", env = "PLANBOOK_SERVER", default_value = "auto")]
+    /// Which PostgreSQL: auto, docker[:SERVICE], local[:BINDIR], embedded[:MAJOR] or url[:postgres://…]
+    #[arg(long, value_name = "SERVER", env = "PLANBOOK_SERVER", default_value_t = project::server(), hide_env_values = true)]
     pub server: String,
+    /// Take an image that no digest pins; the report says so first
+    #[arg(long)]
+    pub allow_unpinned: bool,
     /// Changes to parameters
     #[command(flatten)]
     pub changes: Changes,

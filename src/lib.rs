@@ -21,6 +21,7 @@ mod nearest;
 pub mod notebook;
 pub mod number;
 pub mod plan;
+pub mod project;
 pub mod recording;
 pub mod render;
 pub mod run;

@@ -3,10 +3,11 @@
 use miette::{Diagnostic, Report};
 
 use crate::notebook::Faults;
+use crate::project::ProjectError;
 use crate::recording::RecordingError;
 use crate::render::RenderError;
 use crate::run::RunError;
-use crate::server::ServerError;
+use crate::server::{self, ServerError};
 use crate::session::SessionError;
 
 /// An error of the program as a whole. Its report ends with what to do next.
@@ -33,6 +34,12 @@ impl CommandError {
 impl From<Faults> for CommandError {
     fn from(faults: Faults) -> Self {
         Self { code: 2, report: Report::new(faults) }
+    }
+}
+
+impl From<&ProjectError> for CommandError {
+    fn from(error: &ProjectError) -> Self {
+        Self::usage(error, "its keys are server, experiments and results; see docs/servers.md")
     }
 }
 
@@ -89,7 +96,8 @@ impl From<RenderError> for CommandError {
 
 impl From<SessionError> for CommandError {
     fn from(error: SessionError) -> Self {
-        Self::environment(chain(&error), "`planbook doctor` says what this machine can use")
+        let next = server::advice(&error).unwrap_or("`planbook doctor` says what this machine can use");
+        Self::environment(chain(&error), next)
     }
 }
 

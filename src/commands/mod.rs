@@ -4,6 +4,7 @@ mod completions;
 mod doctor;
 mod error;
 mod find;
+mod groups;
 mod list;
 mod progress;
 mod render;
@@ -15,13 +16,15 @@ mod talk;
 mod validate;
 
 use crate::cli::{Cli, Verb};
+use crate::project::Project;
 
 pub use error::CommandError;
 
 /// Does what the command line says, and prints why where it cannot; the program's exit code.
 #[must_use]
 pub fn main(cli: &Cli) -> u8 {
-    execute(cli).unwrap_or_else(|error| {
+    let checked = Project::current().map_err(CommandError::from).and_then(|_| execute(cli));
+    checked.unwrap_or_else(|error| {
         talk::say(error::printed(&error));
         error.code
     })

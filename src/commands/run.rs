@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use crate::cli::{Format, RunArgs};
 use crate::notebook::{self, Notebook, Overrides, StepKind};
+use crate::project::Project;
 use crate::recording::{self, Event, Inputs, Manifest, Observer, RecordingError, Status, Writer};
 use crate::render;
 use crate::run::{self, Ended, Interrupt, Job, RunError};
-use crate::server::{self, Needs, Server, Spec};
-use crate::session::Session;
+use crate::server::{self, Server, Spec};
 
 use super::progress::Progress;
 use super::render::Report;
-use super::{CommandError, error, find, list, signals, talk};
+use super::{CommandError, error, find, groups, list, signals, talk};
 
 /// The seed of the order of turns and of the bootstrap. Fixed, so that two runs differ in nothing that is ours.
 const SEED: u64 = 20_260_101;
@@ -31,13 +31,24 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
     let notebooks = load(args)?;
     check_results(&args.places.results)?;
     let interrupt = signals::listen()?;
-    let needs = Needs { stop: interrupt.shared(), ..Needs::default() };
-    let mut server = server::start(&spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
-    talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
-    let outcome = run_all(args, &notebooks, &mut server, &interrupt);
-    let stopped = server.stop();
-    let code = outcome?;
-    stopped?;
+    groups::check(&spec, &notebooks)?;
+    let project = Project::current()?;
+    let (mut code, mut outcomes) = (0, Vec::new());
+    for group in groups::of(&notebooks) {
+        let needs = group.needs(args, project, &interrupt);
+        let mut server = server::start(&spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
+        talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
+        let done = run_all(args, &group.notebooks, &mut server, &interrupt);
+        let stopped = server.stop();
+        for one in done? {
+            code = code.max(one.code);
+            outcomes.push(one.json);
+        }
+        stopped?;
+    }
+    if args.format == Format::Json {
+        talk::print(format_args!("{:#}\n", Value::from(outcomes)));
+    }
     Ok(code)
 }
 
@@ -107,21 +118,11 @@ pub(super) fn check_results(results: &Path) -> Result<(), CommandError> {
 
 fn run_all(
     args: &RunArgs,
-    notebooks: &[Notebook],
+    notebooks: &[&Notebook],
     server: &mut Server,
     interrupt: &Interrupt,
-) -> Result<u8, CommandError> {
-    let mut code = 0;
-    let mut outcomes = Vec::new();
-    for notebook in notebooks {
-        let done = run_one(args, notebook, server, interrupt)?;
-        code = code.max(done.code);
-        outcomes.push(done.json);
-    }
-    if args.format == Format::Json {
-        talk::print(format_args!("{:#}\n", Value::from(outcomes)));
-    }
-    Ok(code)
+) -> Result<Vec<Done>, CommandError> {
+    notebooks.iter().map(|notebook| run_one(args, notebook, server, interrupt)).collect()
 }
 
 struct Done {
@@ -129,22 +130,38 @@ struct Done {
     json: Value,
 }
 
+/// Runs a notebook in a database of its own, which is dropped however the run ends: somebody else's server stays.
 fn run_one(
     args: &RunArgs,
     notebook: &Notebook,
     server: &mut Server,
     interrupt: &Interrupt,
 ) -> Result<Done, CommandError> {
+    let database = database_name(&notebook.name);
+    server.create_database(&database, None)?;
+    let done = run_in(args, notebook, server, &database, interrupt);
+    let dropped = server.drop_database(&database);
+    let done = done?;
+    dropped?;
+    Ok(done)
+}
+
+fn run_in(
+    args: &RunArgs,
+    notebook: &Notebook,
+    server: &mut Server,
+    database: &str,
+    interrupt: &Interrupt,
+) -> Result<Done, CommandError> {
     let finished = recording_folder(args, notebook, server);
     let manifest = manifest(args, notebook, server);
-    let database = Database::create(server, &notebook.name)?;
     let mut writer = Writer::begin(&finished, manifest.clone(), notebook)?;
     let mut progress = Progress::new(notebook, writer.path().to_owned(), args.format == Format::Human);
     let started = Instant::now();
     let job = Job {
         notebook,
         endpoint: server.endpoint(),
-        database: &database.name,
+        database,
         seed: SEED,
         only: args.only.as_deref(),
         interrupt,
@@ -158,13 +175,10 @@ fn run_one(
     };
     progress.finish();
     writer.conclude(status(&ended), started.elapsed().as_secs_f64())?;
-    // A server that is gone takes its databases with it.
-    let dropped = database.drop(server);
     if let Err(error) = ended {
         let left = writer.abandon();
         return Err(broken(error, server, &left));
     }
-    dropped?;
     // The report is part of what is put in place: a recording without one would look unfinished.
     let report = Report::open(writer.path(), Some(notebook.clone()))?;
     report.write(writer.path())?;
@@ -202,8 +216,11 @@ fn status(ended: &Result<Ended, RunError>) -> Status {
 fn broken(error: RunError, server: &mut Server, left: &Path) -> CommandError {
     let kept = format!("what was recorded until then is in {}", left.display());
     let error = match error {
-        RunError::Session(lost) => server.why_lost().map_or_else(|| lost.into(), CommandError::from),
-        other => CommandError::from(other),
+        RunError::Session(lost) => match server.why_lost() {
+            Some(died) => died.into(),
+            None => CommandError::from(lost),
+        },
+        error => CommandError::from(error),
     };
     error.and(&kept)
 }
@@ -268,25 +285,9 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The database of one run, empty at its start.
-struct Database {
-    name: String,
-}
-
-impl Database {
-    fn create(server: &Server, notebook: &str) -> Result<Self, CommandError> {
-        let plain = notebook.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-        // On a server that someone else runs, two runs may meet.
-        let name = format!("planbook_{plain}_{}", std::process::id());
-        let mut session = Session::connect(server.endpoint(), server.database())?;
-        server::drop_database(&mut session, &name)?;
-        server::create_database(&mut session, &name, None)?;
-        Ok(Self { name })
-    }
-
-    /// The next notebook should find the disk and the cache free, and someone else's server as it was.
-    fn drop(self, server: &Server) -> Result<(), CommandError> {
-        let mut session = Session::connect(server.endpoint(), server.database())?;
-        Ok(server::drop_database(&mut session, &self.name)?)
-    }
+/// A name that no other run on the same server uses, short enough for PostgreSQL.
+fn database_name(notebook: &str) -> String {
+    let harmless = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let stem: String = notebook.chars().map(harmless).take(40).collect();
+    format!("planbook_{stem}_{:08x}", rand::random::<u32>())
 }

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::model::{
-    Arm, BindingValue, Column, Dataset, Expected, Measure, Notebook, Settings, Step, StepKind, Template,
+    Arm, BindingValue, Column, Dataset, Expected, Measure, Notebook, ServerNeeds, Settings, Step, StepKind,
+    Template,
 };
 
 impl Notebook {
@@ -13,12 +14,18 @@ impl Notebook {
     #[must_use]
     pub fn runs_hash(&self) -> String {
         let steps: Vec<Value> = self.steps.iter().filter_map(runs).collect();
-        hash(&json!({
+        let mut whole = json!({
             "dataset": self.dataset.as_ref().map(dataset),
             "params": self.params,
             "settings": settings(&self.settings),
             "steps": steps,
-        }))
+        });
+        if self.server != ServerNeeds::default() {
+            let ServerNeeds { service, settings, memory, fresh } = &self.server;
+            whole["server"] =
+                json!({ "service": service, "settings": settings, "memory": memory, "fresh": fresh });
+        }
+        hash(&whole)
     }
 
     /// SHA-256, in hexadecimal, of what is only shown: title, text, labels, expectations, claims, tables. A

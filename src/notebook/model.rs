@@ -53,8 +53,23 @@ pub struct Notebook {
     pub profiles: Vec<String>,
     /// Session settings of every step.
     pub settings: Settings,
+    /// What it asks of its server.
+    pub server: ServerNeeds,
     /// The steps in order.
     pub steps: Vec<Step>,
+}
+
+/// What a notebook asks of its server, beyond compose.yaml.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerNeeds {
+    /// A service of compose.yaml.
+    pub service: Option<String>,
+    /// Server flags.
+    pub settings: BTreeMap<String, String>,
+    /// Memory for the container, such as `8gb`.
+    pub memory: Option<String>,
+    /// Whether it wants a server of its own, thrown away afterwards.
+    pub fresh: bool,
 }
 
 /// One entry of `steps`.

@@ -35,9 +35,26 @@ pub(super) struct Notebook {
     pub(super) profiles: Option<Entries<Entries<Value>>>,
     /// PostgreSQL settings of every step.
     pub(super) settings: Option<Entries<Value>>,
+    /// What it asks of its server.
+    pub(super) server: Option<Server>,
     /// What happens, in order.
     #[schemars(required, with = "Option<Vec<Step>>")]
     pub(super) steps: Option<Vec<Any>>,
+}
+
+/// What a notebook asks of its server.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`server`")]
+#[schemars(rename = "Server")]
+pub(super) struct Server {
+    /// A service of compose.yaml, such as `pg18`.
+    pub(super) service: Option<Text>,
+    /// Server flags over those of compose.yaml; they hold from the server's start.
+    pub(super) settings: Option<Entries<Value>>,
+    /// Memory for the container, such as `8gb`.
+    pub(super) memory: Option<Text>,
+    /// `true`: a server of its own, thrown away afterwards. Statements that outlive a database are allowed then.
+    pub(super) fresh: Option<Text>,
 }
 
 /// A file with a dataset, or statements that build one.

@@ -3,13 +3,14 @@
 use crate::analysis::ArmResult;
 use crate::number;
 use crate::recording::{CaptureEvent, CaptureWay, Status};
+use crate::server::{Container, Identity, Pin};
 
 use super::Subject;
 
 /// Unusual things, said before anything else.
 pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
     let manifest = &subject.recording.manifest;
-    let mut notices = Vec::new();
+    let mut notices = image_notices(&manifest.server);
     match manifest.status {
         Status::Complete => {}
         Status::Running => notices.push("This run was cut off before its end.".to_owned()),
@@ -31,6 +32,47 @@ pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
         notices.push(format!("Only `{only}` was measured."));
     }
     notices
+}
+
+/// An image that is not the pinned one, or that nothing pins, is said in the report's first line.
+fn image_notices(server: &Identity) -> Vec<String> {
+    let Some(image) = server.container.as_ref().map(|container| &container.image) else { return Vec::new() };
+    let mut notices = Vec::new();
+    if image.pin == Pin::None {
+        notices.push(format!(
+            "Made on `{}`, which no digest pins: it may name another image tomorrow.",
+            image.reference
+        ));
+    }
+    if let Some(pinned) = &image.instead_of {
+        notices.push(format!(
+            "Made on another image than `{pinned}`, which compose.yaml pins: `{}`.",
+            image.reference
+        ));
+    }
+    notices
+}
+
+/// The container or the package that the server came in.
+fn origin(server: &Identity) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+    if let Some(package) = &server.package {
+        row("package", format!("{} {}", package.name, package.version));
+    }
+    let Some(Container { image, engine, limits }) = &server.container else { return rows };
+    row("image", image.reference.clone());
+    row("index digest", image.digest.clone().unwrap_or_else(|| "none".to_owned()));
+    row("platform image", format!("{} ({})", image.id, image.platform));
+    if image.pin == Pin::Id {
+        row("pinned by", "the platform image's id, since it was loaded and not pulled".to_owned());
+    }
+    row("engine", format!("{} {} (interface {})", engine.name, engine.version, engine.api));
+    let size =
+        |bytes: Option<i64>| bytes.map_or_else(|| "no limit".to_owned(), |bytes| number::bytes(bytes as f64));
+    row("container memory", size(limits.memory_bytes));
+    row("container /dev/shm", size(limits.shm_bytes));
+    rows
 }
 
 /// Server, machine and method: name and value.
@@ -56,6 +98,10 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
         ),
         ("started".to_owned(), manifest.started.clone()),
     ];
+    rows.splice(1..1, origin(server));
+    for (name, asked, in_force) in server.differences() {
+        rows.push((format!("asked for {name}"), format!("{asked}, and {in_force} is in force")));
+    }
     if let Some(seconds) = manifest.seconds {
         rows.push(("took".to_owned(), number::milliseconds(seconds * 1e3)));
     }

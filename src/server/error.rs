@@ -176,9 +176,9 @@ pub enum ServerError {
         /// What is wrong.
         problem: String,
     },
-    /// A question to the server failed.
-    #[error("the server could not be asked what it is: {0}")]
-    #[diagnostic(help("the words are the server's own; see that it runs and that the role may log in"))]
+    /// The server did not do what Planbook asked for itself.
+    #[error("{0}")]
+    #[diagnostic(help("{}", super::advice(.0).unwrap_or("see that the server runs and that the role may log in")))]
     Session(#[from] SessionError),
     /// Planbook's own files about its servers.
     #[error("cannot {action} {}", path.display())]

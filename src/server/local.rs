@@ -78,6 +78,11 @@ impl Local {
         Ok(local)
     }
 
+    /// The note of its directories.
+    pub fn claim(&self) -> Option<&Claim> {
+        self.claim.as_ref()
+    }
+
     /// The end of the server's log, without this machine's paths.
     pub fn log_tail(&self) -> String {
         log::last_lines(&log::window(&self.places.log), Some(&self.places.run))

@@ -4,6 +4,7 @@
 //! ends the server and removes every trace. [`list`] and [`prune`] find what a killed planbook left behind.
 
 mod account;
+mod advice;
 mod auto;
 mod binaries;
 mod compose;
@@ -34,12 +35,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+pub use advice::advice;
 pub use docker::{EngineFacts, Image, Limits, Pin};
 pub use embedded::Package;
 pub use error::ServerError;
 pub use identity::{Container, Identity};
 pub use machine::Machine;
-pub use own::{create_database, drop_database};
 pub use prune::{Entry, Pruned, list, prune};
 pub use spec::Spec;
 
@@ -130,6 +131,11 @@ enum Running {
 /// # Errors
 /// When there is no way to a server, or the server does not start; nothing is left behind then.
 pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<Server, ServerError> {
+    if let (Some(memory), Spec::Local { .. } | Spec::Embedded { .. } | Spec::Url { .. }) =
+        (&needs.memory, spec)
+    {
+        talk(&format!("memory: {memory} limits containers alone; this server takes what the machine has"));
+    }
     let running = match spec {
         Spec::Auto => auto::start(needs, talk)?,
         Spec::Docker { service } => {
@@ -142,7 +148,7 @@ pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<S
         Spec::Embedded { major } => start_embedded(*major, needs, talk)?,
         Spec::Url { url } => {
             let asked = local::settings(needs)?;
-            Running::Url(Box::new(url::Remote::start(url.as_ref(), needs, asked)?))
+            Running::Url(Box::new(url::Remote::start(url.as_ref(), needs, asked, talk)?))
         }
     };
     let facts = probe::facts(running.endpoint(), running.database(), running.asked())?;
@@ -200,6 +206,15 @@ impl Running {
         }
     }
 
+    /// The note that tells whether the planbook that uses the server still lives.
+    fn claim(&self) -> Option<&registry::Claim> {
+        match self {
+            Self::Docker(docker) => Some(docker.claim()),
+            Self::Local(local) | Self::Embedded(local, _) => local.claim(),
+            Self::Url(remote) => Some(remote.claim()),
+        }
+    }
+
     fn kind(&self) -> Kind {
         match self {
             Self::Docker(_) => Kind::Docker,
@@ -243,6 +258,11 @@ impl Server {
     #[must_use]
     pub fn database(&self) -> &str {
         self.running.database()
+    }
+
+    /// What marks a database as made by this planbook.
+    fn marks(&self) -> std::collections::HashMap<String, String> {
+        self.running.claim().map(docker::labels::of).unwrap_or_default()
     }
 
     /// What it is.
@@ -318,7 +338,7 @@ impl Server {
         match self.running {
             Running::Docker(docker) => docker.stop(),
             Running::Local(local) | Running::Embedded(local, _) => local.stop(),
-            Running::Url(_) => Ok(()),
+            Running::Url(remote) => remote.stop(),
         }
     }
 }

@@ -1,47 +1,74 @@
 //! Databases of Planbook's own: made, marked with a comment, and dropped only where the mark stands.
 
-use super::ServerError;
-use crate::session::{Session, SessionError};
+use std::collections::HashMap;
 
-/// How the comment of a database of Planbook's starts.
-const MARK: &str = "made by planbook";
+use super::docker::labels::{self, Owner};
+use super::{Server, ServerError};
+use crate::session::Session;
 
-/// Makes a database, empty (`template0`) or as a copy of a template, and marks it.
-///
-/// # Errors
-/// What the server says.
-pub fn create_database(
-    session: &mut Session,
-    name: &str,
-    template: Option<&str>,
-) -> Result<(), SessionError> {
-    let name = quote(name);
-    // A copy of the files keeps visibility map, hint bits, statistics and OIDs. Before 15 there is no other way, and no
-    // word for it.
-    let strategy = if session.server_version_num() >= 150_000 { " STRATEGY FILE_COPY" } else { "" };
-    let template = quote(template.unwrap_or("template0"));
-    session.execute(&format!("CREATE DATABASE {name} TEMPLATE {template}{strategy}"))?;
-    session.execute(&format!("COMMENT ON DATABASE {name} IS '{MARK}'"))?;
-    Ok(())
+/// How the comment of a database of Planbook's starts. What follows says which planbook made it.
+const MARK: &str = "made by planbook ";
+
+impl Server {
+    /// Makes a database, empty (`template0`) or as a copy of a template, and marks it as Planbook's.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn create_database(&self, name: &str, template: Option<&str>) -> Result<(), ServerError> {
+        let mut session = Session::connect(self.endpoint(), self.database())?;
+        // A copy of the files keeps visibility map, hint bits, statistics and OIDs. Before 15 there is no other way,
+        // and no word for it.
+        let strategy = if session.server_version_num() >= 150_000 { " STRATEGY FILE_COPY" } else { "" };
+        let (database, template) = (quote(name), quote(template.unwrap_or("template0")));
+        session.execute(&format!("CREATE DATABASE {database} TEMPLATE {template}{strategy}"))?;
+        let mark = format!("{MARK}{}", serde_json::json!(self.marks()));
+        session.execute(&format!("COMMENT ON DATABASE {database} IS {}", literal(&mark)))?;
+        Ok(())
+    }
+
+    /// Drops a database with the sessions in it, where it bears the mark; one that is not there is no error.
+    ///
+    /// # Errors
+    /// [`ServerError::NotOurs`] where the mark is missing; what the server says.
+    pub fn drop_database(&self, name: &str) -> Result<(), ServerError> {
+        let mut session = Session::connect(self.endpoint(), self.database())?;
+        let query = format!(
+            "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = {}",
+            literal(name)
+        );
+        let Some(comment) = session.query_rows(&query)?.into_iter().flatten().next() else { return Ok(()) };
+        if !comment.is_some_and(|comment| comment.starts_with(MARK)) {
+            return Err(ServerError::NotOurs { name: name.to_owned() });
+        }
+        session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(name)))?;
+        Ok(())
+    }
 }
 
-/// Drops a database with the sessions in it, where it bears the mark; one that is not there is no error.
-///
-/// # Errors
-/// [`ServerError::NotOurs`] where the mark is missing; what the server says.
-pub fn drop_database(session: &mut Session, name: &str) -> Result<(), ServerError> {
-    let literal = name.replace('\'', "''");
-    let found = session.query_rows(&format!(
-        "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = '{literal}'"
-    ))?;
-    let Some(comment) = found.into_iter().flatten().next() else { return Ok(()) };
-    if !comment.is_some_and(|comment| comment.starts_with(MARK)) {
-        return Err(ServerError::NotOurs { name: name.to_owned() });
+/// Drops the marked databases whose planbook was killed; their names.
+pub(super) fn drop_leftovers(session: &mut Session) -> Result<Vec<String>, ServerError> {
+    let query = format!(
+        "SELECT datname, shobj_description(oid, 'pg_database') FROM pg_database \
+         WHERE shobj_description(oid, 'pg_database') LIKE {} ORDER BY 1",
+        literal(&format!("{MARK}%"))
+    );
+    let mut dropped = Vec::new();
+    for row in session.query_rows(&query)? {
+        let [Some(name), Some(comment)] = &row[..] else { continue };
+        let marks: HashMap<String, String> = serde_json::from_str(&comment[MARK.len()..]).unwrap_or_default();
+        if labels::owner(&marks) == Owner::Dead {
+            session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(name)))?;
+            dropped.push(name.clone());
+        }
     }
-    session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(name)))?;
-    Ok(())
+    Ok(dropped)
 }
 
 fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn literal(text: &str) -> String {
+    // A backslash means itself only in a string that says how it is to be read.
+    format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

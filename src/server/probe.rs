@@ -49,7 +49,7 @@ pub(super) fn facts(
 ) -> Result<Facts, ServerError> {
     let mut session = Session::connect(endpoint, database)?;
     let query = format!(
-        "SELECT name, current_setting(name) FROM pg_settings \
+        "SELECT lower(name), current_setting(name) FROM pg_settings \
          WHERE (source NOT IN ('default', 'client', 'session') OR lower(name) = ANY ({})) AND {PLACES} ORDER BY name",
         array(asked.keys())
     );

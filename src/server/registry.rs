@@ -189,13 +189,14 @@ impl Claim {
         &self.path
     }
 
-    /// Removes the note, once nothing that it names is left.
+    /// Removes the note, once nothing that it names is left. To do it twice is no error.
     pub fn settle(&self) -> Result<(), ServerError> {
-        std::fs::remove_file(&self.path).map_err(|source| ServerError::State {
-            action: "remove",
-            path: self.path.clone(),
-            source,
-        })
+        match std::fs::remove_file(&self.path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(ServerError::State { action: "remove", path: self.path.clone(), source })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

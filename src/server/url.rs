@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use super::{Needs, ServerError, probe};
+use super::registry::{Claim, Note, Registry};
+use super::{Kind, Needs, ServerError, own, probe};
 use crate::session::{Endpoint, Host, Scalar, Secret, Session, SslMode, Tls, TrustedRoots};
 
 /// The variables that may hold the URI, in order.
@@ -27,6 +28,15 @@ pub(super) struct Remote {
     pub asked: BTreeMap<String, String>,
     /// When the postmaster started, as far as we have seen.
     started: String,
+    /// Tells later runs whether the databases of this one are left over.
+    claim: Claim,
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // A note that stays is removed by `server prune`.
+        let _ = self.claim.settle();
+    }
 }
 
 impl Remote {
@@ -35,6 +45,7 @@ impl Remote {
         url: Option<&Secret>,
         needs: &Needs,
         asked: BTreeMap<String, String>,
+        talk: &mut dyn FnMut(&str),
     ) -> Result<Self, ServerError> {
         let get = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let given =
@@ -50,7 +61,23 @@ impl Remote {
             Session::connect(&endpoint, &database).map_err(|error| reached(error.to_string()))?;
         may_create(&mut session, &endpoint.user)?;
         let started = started(&mut session)?;
-        Ok(Self { endpoint, database, asked, started })
+        let leftovers = own::drop_leftovers(&mut session)?;
+        if !leftovers.is_empty() {
+            talk(&format!("dropped what killed runs left on this server: {}", leftovers.join(", ")));
+        }
+        let version = session.server_version_num() / 10_000;
+        let claim = Registry::open()?.claim(Note::new(Kind::Url, &version.to_string()))?;
+        Ok(Self { endpoint, database, asked, started, claim })
+    }
+
+    /// The note that marks this run's databases.
+    pub fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
+    /// Leaves the server.
+    pub fn stop(self) -> Result<(), ServerError> {
+        self.claim.settle()
     }
 
     /// Whether the server still answers, and has not started again meanwhile.

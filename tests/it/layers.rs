@@ -18,6 +18,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("number", vec!["metric"]),
         ("nearest", vec![]),
         ("template", vec!["metric", "number", "nearest"]),
+        ("project", vec![]),
         ("notebook", upto(&[])),
         ("session", upto(&["notebook"])),
         ("server", upto(&["notebook", "session"])),

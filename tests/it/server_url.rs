@@ -59,12 +59,12 @@ fn scene_borrowed() {
 
     let mut admin = session(&theirs);
     admin.execute("CREATE DATABASE precious").unwrap();
-    server::create_database(&mut admin, "planbook_test", None).unwrap();
-    server::create_database(&mut admin, "planbook_copy", Some("planbook_test")).unwrap();
-    let error = server::drop_database(&mut admin, "precious").unwrap_err();
+    server.create_database("planbook_test", None).unwrap();
+    server.create_database("planbook_copy", Some("planbook_test")).unwrap();
+    let error = server.drop_database("precious").unwrap_err();
     assert!(matches!(error, ServerError::NotOurs { .. }), "{error}");
     for name in ["planbook_copy", "planbook_test", "never_there"] {
-        server::drop_database(&mut admin, name).unwrap();
+        server.drop_database(name).unwrap();
     }
     let left =
         admin.query_rows("SELECT datname FROM pg_database WHERE NOT datistemplate ORDER BY 1").unwrap();

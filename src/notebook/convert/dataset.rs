@@ -6,7 +6,7 @@ use crate::template::Context;
 
 use super::super::de::Reader;
 use super::super::fault::Fault;
-use super::super::model::{Dataset, Settings, Template, Values};
+use super::super::model::{Dataset, ServerNeeds, Settings, Template, Values};
 use super::super::source::Source;
 use super::super::wire::{self, DatasetUse, Entries, OneOrMany, Sql, Value};
 use super::super::{scalar, traps};
@@ -147,6 +147,7 @@ impl File<'_> {
             world: World::of_params(&values),
             profiles: Vec::new(),
             settings: Settings::new(),
+            server: ServerNeeds::default(),
         };
         convert.required(wire.version.is_some(), "planbook-dataset", "planbook-dataset: 1");
         convert.required(wire.sql.is_some(), "sql", "sql: […]");

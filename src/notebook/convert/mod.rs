@@ -7,6 +7,7 @@ mod inherit;
 mod measure;
 mod names;
 mod params;
+mod server;
 mod sql;
 mod steps;
 mod values;
@@ -18,7 +19,7 @@ use crate::template::{self, Context};
 use super::de::Reader;
 use super::fault::{Fault, Faults};
 use super::load::Overrides;
-use super::model::{Notebook, Settings};
+use super::model::{Notebook, ServerNeeds, Settings};
 use super::node::{Content, Tree};
 use super::source::{Place, Source};
 use super::{traps, wire};
@@ -42,6 +43,8 @@ struct Convert<'r> {
     profiles: Vec<String>,
     /// The settings of the notebook itself.
     settings: Settings,
+    /// What the notebook asks of its server.
+    server: ServerNeeds,
 }
 
 impl Convert<'_> {
@@ -148,7 +151,14 @@ fn whole(
     let steps = steps::decode(reader, wire.steps.as_deref().unwrap_or_default());
     let world = World::new(reader, &params, &steps);
     let context = Context::new().with(&params);
-    let mut convert = Convert { reader, params: context, world, profiles, settings: Settings::new() };
+    let mut convert = Convert {
+        reader,
+        params: context,
+        world,
+        profiles,
+        settings: Settings::new(),
+        server: ServerNeeds::default(),
+    };
     convert.required(wire.planbook.is_some(), "planbook", "planbook: 1");
     convert.required(wire.title.is_some(), "title", "title: …");
     convert.required(wire.steps.is_some(), "steps", "steps: […]");
@@ -160,6 +170,7 @@ fn whole(
     let tags = wire.tags.unwrap_or_default().into_iter().filter_map(|tag| convert.text(tag)).collect();
     convert.settings =
         wire.settings.map(|settings| convert.settings(&settings, names::Scope::Params)).unwrap_or_default();
+    convert.server = wire.server.map(|server| convert.server(&server)).unwrap_or_default();
     let dataset =
         wire.dataset.and_then(|dataset| convert.dataset(&dataset, name, path, &params, find, outside));
     let steps = convert.steps(steps);
@@ -176,6 +187,7 @@ fn whole(
         overrides: overrides.set.clone(),
         profiles: convert.profiles,
         settings: convert.settings,
+        server: convert.server,
         steps,
     })
 }

@@ -19,7 +19,7 @@ impl Convert<'_> {
         let statements = self.split(sql, &template)?;
         let mut allowed = true;
         for statement in &statements {
-            if let Some((message, help)) = refusal(statement) {
+            if let Some((message, help)) = refusal(statement, self.server.fresh) {
                 self.statement_fault(&template, statement, message, help);
                 allowed = false;
             }
@@ -171,7 +171,7 @@ fn comments(statement: &str) -> usize {
 }
 
 /// Why a statement has no place in a notebook, and what to write instead.
-fn refusal(statement: &Statement) -> Option<(String, &'static str)> {
+fn refusal(statement: &Statement, fresh: bool) -> Option<(String, &'static str)> {
     let words: Vec<&str> = statement.keywords.iter().map(String::as_str).take(3).collect();
     let first = words.first().copied().unwrap_or_default();
     let two = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
@@ -187,10 +187,10 @@ fn refusal(statement: &Statement) -> Option<(String, &'static str)> {
             refused(first, "write the query itself, as the `query` of a measure")
         }
         "LOAD" => refused(first, "leave it out: a measure loads auto_explain by itself"),
-        "ALTER" if words.get(1) == Some(&"SYSTEM") => Some(outlives("ALTER SYSTEM")),
+        "ALTER" if words.get(1) == Some(&"SYSTEM") && !fresh => Some(outlives("ALTER SYSTEM")),
         "CREATE" | "DROP" | "ALTER" => match words.get(1).copied() {
             Some("USER") if words.get(2) == Some(&"MAPPING") => None,
-            Some("ROLE" | "USER" | "GROUP" | "TABLESPACE" | "DATABASE" | "SUBSCRIPTION") => {
+            Some("ROLE" | "USER" | "GROUP" | "TABLESPACE" | "DATABASE" | "SUBSCRIPTION") if !fresh => {
                 Some(outlives(&two))
             }
             _ => None,
@@ -206,6 +206,6 @@ fn refusal(statement: &Statement) -> Option<(String, &'static str)> {
 fn outlives(what: &str) -> (String, &'static str) {
     (
         format!("{what} outlives the notebook: it changes the whole server"),
-        "keep to what lives in the notebook's own database: tables, indexes, functions, statistics",
+        "keep to the notebook's own database, or ask for a server of its own: `server: {fresh: true}`",
     )
 }

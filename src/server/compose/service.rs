@@ -155,7 +155,7 @@ fn flags(command: &[String]) -> Result<BTreeMap<String, String>, String> {
             _ => word.strip_prefix("-c").or_else(|| word.strip_prefix("--")).unwrap_or_default(),
         };
         let (name, value) = pair.split_once('=').ok_or_else(|| refuse(word))?;
-        settings.insert(name.replace('-', "_"), value.to_owned());
+        settings.insert(name.replace('-', "_").to_lowercase(), value.to_owned());
     }
     Ok(settings)
 }

@@ -28,8 +28,11 @@ pub enum Pin {
 /// The image that a container runs, as its engine tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// As compose.yaml names it.
+    /// The reference that was asked for.
     pub reference: String,
+    /// What compose.yaml itself pins, where a variable named another image in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
     /// The digest that the engine knows the image by; the pinned one where it is among them.
     pub digest: Option<String>,
     /// The id of the image for this platform.
@@ -130,6 +133,7 @@ impl Image {
         let platform = [found.os, found.architecture, found.variant.filter(|variant| !variant.is_empty())];
         Ok(Self {
             reference: service.image.to_string(),
+            instead_of: None,
             digest: pinned.or_else(|| known.first().cloned()),
             id: id.to_owned(),
             platform: platform.into_iter().flatten().collect::<Vec<_>>().join("/"),

@@ -1,4 +1,4 @@
-//! The labels of Planbook's containers: whose they are, and whether that planbook still lives.
+//! The labels of Planbook's containers, and the marks of its databases: whose they are, and whether that planbook still lives.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,8 +23,8 @@ pub(in crate::server) enum Owner {
     Unknown,
 }
 
-/// The labels of a new container.
-pub(super) fn of(claim: &Claim) -> HashMap<String, String> {
+/// The labels of a new container, or the marks of a new database.
+pub(in crate::server) fn of(claim: &Claim) -> HashMap<String, String> {
     HashMap::from([
         (SERVER.to_owned(), claim.note.id.clone()),
         (NOTE.to_owned(), claim.path().display().to_string()),

@@ -69,7 +69,7 @@ impl Docker {
         talk: &mut dyn FnMut(&str),
     ) -> Result<Self, ServerError> {
         let password = Secret::new(random_password());
-        let service = read_service(service, needs, &password)?;
+        let (service, instead_of) = read_service(service, needs, &password)?;
         let asked = flags(&service, needs)?;
         let present = image::bring(&engine, &service, needs, talk)?;
         let registry = Registry::open()?;
@@ -99,13 +99,18 @@ impl Docker {
         made.wait_until_ready(&endpoint, needs)?;
         let found = made.look()?;
         let id = found.image.clone().unwrap_or_default();
-        let image = Image::of_container(&made.engine, &id, &service)?;
+        let image = Image { instead_of, ..Image::of_container(&made.engine, &id, &service)? };
         Ok(Self { endpoint, asked, image, limits: limits(&found), made })
     }
 
     /// The engine that runs the container.
     pub fn engine(&self) -> &EngineFacts {
         &self.made.engine.facts
+    }
+
+    /// The note that its label names.
+    pub fn claim(&self) -> &Claim {
+        &self.made.claim
     }
 
     /// The end of the server's log.
@@ -275,14 +280,22 @@ impl Drop for Made {
     }
 }
 
-/// The service of the user's compose file, or of the shipped one. Planbook itself supplies the password.
-fn read_service(named: Option<&str>, needs: &Needs, password: &Secret) -> Result<Service, ServerError> {
+/// The service of the user's compose file, or of the shipped one, and the image that the file itself pins where a
+/// variable names another. Planbook itself supplies the password.
+fn read_service(
+    named: Option<&str>,
+    needs: &Needs,
+    password: &Secret,
+) -> Result<(Service, Option<String>), ServerError> {
     let file = needs.compose.as_deref().map_or_else(Compose::shipped, Compose::open)?;
     let name = named.or(needs.service.as_deref()).unwrap_or(DEFAULT_SERVICE);
-    file.service(name, &|variable: &str| match variable {
-        "PLANBOOK_PASSWORD" => Some(password.reveal().to_owned()),
-        _ => std::env::var(variable).ok(),
-    })
+    let ours = |variable: &str| (variable == "PLANBOOK_PASSWORD").then(|| password.reveal().to_owned());
+    let service =
+        file.service(name, &|variable: &str| ours(variable).or_else(|| std::env::var(variable).ok()))?;
+    // A file that needs the environment to name an image pins none itself.
+    let pinned = file.service(name, &ours).ok().map(|service| service.image.to_string());
+    let instead_of = pinned.filter(|pinned| *pinned != service.image.to_string());
+    Ok((service, instead_of))
 }
 
 /// The flags of the service with the notebook's over them.
