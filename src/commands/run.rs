@@ -137,13 +137,14 @@ fn run_one(
 ) -> Result<Done, CommandError> {
     let finished = recording_folder(args, notebook, server);
     let manifest = manifest(args, notebook, server);
-    let database = Database::create(server, &notebook.name)?;
+    let database = Database::reserve(server, &notebook.name)?;
     let mut writer = Writer::begin(&finished, manifest.clone(), notebook)?;
     let mut progress = Progress::new(notebook, writer.path().to_owned(), args.format == Format::Human);
     let started = Instant::now();
     let job = Job {
         notebook,
         endpoint: server.endpoint(),
+        maintenance: server.database(),
         database: &database.name,
         seed: SEED,
         only: args.only.as_deref(),
@@ -268,19 +269,18 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The database of one run, empty at its start.
+/// The name of one run's database, free at its start.
 struct Database {
     name: String,
 }
 
 impl Database {
-    fn create(server: &Server, notebook: &str) -> Result<Self, CommandError> {
+    fn reserve(server: &Server, notebook: &str) -> Result<Self, CommandError> {
         let plain = notebook.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         // On a server that someone else runs, two runs may meet.
         let name = format!("planbook_{plain}_{}", std::process::id());
         let mut session = Session::connect(server.endpoint(), server.database())?;
         server::drop_database(&mut session, &name)?;
-        server::create_database(&mut session, &name, None)?;
         Ok(Self { name })
     }
 

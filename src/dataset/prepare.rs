@@ -1,0 +1,51 @@
+//! The template database of a dataset: found as an earlier run left it, or built.
+
+use sha2::{Digest, Sha256};
+
+use crate::notebook::Dataset;
+use crate::server;
+use crate::session::{Endpoint, Session};
+
+use super::build::{self, tell};
+use super::{DatasetError, Watch, Watched};
+
+/// Where a dataset is to be.
+#[derive(Debug, Clone, Copy)]
+pub struct Spot<'a> {
+    /// The server.
+    pub endpoint: &'a Endpoint,
+    /// A database to connect to that is none of ours.
+    pub maintenance: &'a str,
+}
+
+/// A dataset that is there.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The database that holds it. Nobody connects to it: clone it.
+    pub template: String,
+}
+
+/// Builds the dataset into its template database.
+///
+/// # Errors
+/// The first statement that fails, with its place in the dataset's file.
+pub fn prepare(spot: &Spot<'_>, dataset: &Dataset, watch: &mut Watch<'_>) -> Result<Built, DatasetError> {
+    let mut admin = Session::connect(spot.endpoint, spot.maintenance)?;
+    tell(watch, Watched::Session(admin.canceller()))?;
+    let template = template_name(dataset);
+    server::drop_database(&mut admin, &template)?;
+    server::create_database(&mut admin, &template, None)?;
+    let mut session = Session::connect(spot.endpoint, &template)?;
+    tell(watch, Watched::Session(session.canceller()))?;
+    build::build(&mut session, dataset, watch)?;
+    Ok(Built { template })
+}
+
+fn template_name(dataset: &Dataset) -> String {
+    let hash: String = Sha256::digest(dataset.source.text.as_bytes())
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("planbook_{}_{hash}", std::process::id())
+}
