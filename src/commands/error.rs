@@ -105,6 +105,7 @@ impl From<RunError> for CommandError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Session(error) => error.into(),
+            RunError::Server(error) => error.into(),
             RunError::Recording(error) => error.into(),
             RunError::Interrupted => {
                 Self { code: 130, report: miette::miette!(help = "run again when ready", "interrupted") }

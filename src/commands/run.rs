@@ -138,7 +138,6 @@ fn run_one(
     interrupt: &Interrupt,
 ) -> Result<Done, CommandError> {
     let database = database_name(&notebook.name);
-    server.create_database(&database, None)?;
     let done = run_in(args, notebook, server, &database, interrupt);
     let dropped = server.drop_database(&database);
     let done = done?;
@@ -158,14 +157,7 @@ fn run_in(
     let mut writer = Writer::begin(&finished, manifest.clone(), notebook)?;
     let mut progress = Progress::new(notebook, writer.path().to_owned(), args.format == Format::Human);
     let started = Instant::now();
-    let job = Job {
-        notebook,
-        endpoint: server.endpoint(),
-        database,
-        seed: SEED,
-        only: args.only.as_deref(),
-        interrupt,
-    };
+    let job = Job { notebook, server, database, seed: SEED, only: args.only.as_deref(), interrupt };
     let ended = {
         let mut observers = Both(&mut writer, &mut progress);
         observers

@@ -1,6 +1,7 @@
 //! Two kinds of ends: a step that fails by itself, and an environment that gives way under the run.
 
 use crate::recording::{ArmKey, Failure, RecordingError};
+use crate::server::ServerError;
 use crate::session::SessionError;
 
 /// The run cannot go on, whatever the notebook says.
@@ -9,6 +10,9 @@ pub enum RunError {
     /// The server is gone, full or shutting down.
     #[error("the server gave way")]
     Session(#[from] SessionError),
+    /// The server cannot give the run its database.
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// The recording cannot be written.
     #[error(transparent)]
     Recording(#[from] RecordingError),

@@ -1,5 +1,6 @@
 //! Runs a notebook, step by step, and tells observers what happened. Knows nothing of reports.
 
+mod dataset;
 mod error;
 mod interrupt;
 mod measure;
@@ -10,10 +11,10 @@ mod vacuum;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::dataset::{self, Built, DatasetError};
 use crate::notebook::{Binding, BindingValue, Notebook, Step, StepKind, Template};
-use crate::recording::{ArmKey, Event, Failure, LetEvent, Observer, StatementEvent, StepOutcome};
-use crate::session::{Endpoint, Session, SessionError};
+use crate::recording::{ArmKey, Event, Failure, LetEvent, Observer, StepOutcome};
+use crate::server::Server;
+use crate::session::{Session, SessionError};
 use crate::template::{self, Context, TemplateError};
 
 pub use error::RunError;
@@ -27,8 +28,8 @@ pub struct Job<'a> {
     /// The notebook.
     pub notebook: &'a Notebook,
     /// The server.
-    pub endpoint: &'a Endpoint,
-    /// The database made for this run. It is empty.
+    pub server: &'a Server,
+    /// The name of this run's own database, which does not exist yet. Whoever calls drops it afterwards.
     pub database: &'a str,
     /// Seed of the order of turns.
     pub seed: u64,
@@ -56,7 +57,9 @@ pub fn run(job: &Job<'_>, observer: &mut dyn Observer) -> Result<Ended, RunError
     let mut runner = Runner::connect(job, observer)?;
     let steps = &job.notebook.steps;
     let mut ended = Ended::Complete;
-    if job.notebook.dataset.is_some() && !runner.step(0, &Work::Dataset)? {
+    if job.notebook.dataset.is_none() {
+        runner.empty_database()?;
+    } else if !runner.step(0, &Work::Dataset)? {
         ended = Ended::Failed;
     }
     for step in steps {
@@ -81,6 +84,7 @@ type Settings = BTreeMap<String, String>;
 /// The state of one run.
 struct Runner<'a> {
     job: &'a Job<'a>,
+    /// To the run's own database; to the maintenance database until that is there.
     session: Session,
     observer: &'a mut dyn Observer,
     /// Parameters, then lets as they are bound.
@@ -91,7 +95,7 @@ struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     fn connect(job: &'a Job<'a>, observer: &'a mut dyn Observer) -> Result<Self, RunError> {
-        let session = Session::connect(job.endpoint, job.database)?;
+        let session = Session::connect(job.server.endpoint(), job.server.database())?;
         job.interrupt.watch(session.canceller());
         let context = Context::new().with(&job.notebook.params);
         Ok(Self { job, session, observer, context, in_use: Settings::new() })
@@ -177,29 +181,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn dataset(&mut self) -> Result<(), StepError> {
-        let Some(dataset) = &self.job.notebook.dataset else { return Ok(()) };
-        let observer = &mut *self.observer;
-        let interrupt = self.job.interrupt;
-        let mut fault = None;
-        let built = dataset::build(&mut self.session, dataset, &mut |built| {
-            let event = match built {
-                Built::Sending(sql) => Event::Sending { step: 0, sql },
-                Built::Statement { sql, tag, duration_ms } => {
-                    Event::Dataset(StatementEvent { step: 0, sql, tag, duration_ms, notices: Vec::new() })
-                }
-                Built::Verified(sql) => Event::Verified { sql },
-            };
-            fault = observer.observe(&event).map_err(RunError::from).and_then(|()| interrupt.check()).err();
-            fault.is_none()
-        });
-        match (built, fault) {
-            (_, Some(fault)) => Err(StepError::Run(fault)),
-            (Ok(()), None) => Ok(()),
-            (Err(error), None) => Err(dataset_failure(error, &dataset.source.name)),
-        }
-    }
-
     fn bind(&mut self, step: &Step, binding: &Binding) -> Result<(), StepError> {
         let (value, sql) = match &binding.value {
             BindingValue::Expr(expr) => {
@@ -280,19 +261,5 @@ fn step_label(kind: &StepKind) -> String {
         StepKind::Analyze(tables) => tables.join(", "),
         StepKind::Table(table) => table.id.clone(),
         _ => String::new(),
-    }
-}
-
-fn dataset_failure(error: DatasetError, file: &str) -> StepError {
-    let blank = |message: String, line: usize| StepError::failed(Failure::new(0, message, file, line));
-    match error {
-        DatasetError::Session { source, at } => error::of_session(0, file, at.line, None, source),
-        DatasetError::Template { ref source, at } => {
-            blank(error.to_string(), at.line + source.line.saturating_sub(1))
-        }
-        DatasetError::Split { at, .. } | DatasetError::Unverified { at, .. } => {
-            blank(error.to_string(), at.line)
-        }
-        DatasetError::Stopped => StepError::Run(RunError::Interrupted),
     }
 }

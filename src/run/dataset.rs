@@ -1,0 +1,85 @@
+//! The run's database: a clone of the dataset's template, or empty.
+
+use crate::dataset::{self, DatasetError, Watched};
+use crate::recording::{Event, Failure, StatementEvent};
+use crate::server::ServerError;
+use crate::session::{Session, SessionError};
+
+use super::error::{self, StepError};
+use super::{RunError, Runner};
+
+impl Runner<'_> {
+    /// Makes the run's database, empty, where there is no dataset.
+    pub(super) fn empty_database(&mut self) -> Result<(), RunError> {
+        self.job.server.create_database(self.job.database, None)?;
+        Ok(self.connect_to_own()?)
+    }
+
+    /// Prepares the template and clones it into the run's database.
+    pub(super) fn dataset(&mut self) -> Result<(), StepError> {
+        let Some(dataset) = &self.job.notebook.dataset else { return Ok(()) };
+        let server = self.job.server;
+        let observer = &mut *self.observer;
+        let interrupt = self.job.interrupt;
+        let mut fault = None;
+        let prepared = dataset::prepare(server, dataset, &mut |what| {
+            let noted = match event(what) {
+                Noted::Session(canceller) => {
+                    interrupt.watch(canceller);
+                    Ok(())
+                }
+                Noted::Event(event) => observer.observe(&event).map_err(RunError::from),
+            };
+            fault = noted.and_then(|()| interrupt.check()).err();
+            fault.is_none()
+        });
+        let cloned =
+            prepared.and_then(|built| dataset::clone_database(server, &built.template, self.job.database));
+        match (cloned, fault) {
+            (_, Some(fault)) => Err(StepError::Run(fault)),
+            (Err(error), None) => Err(failure(error, &dataset.source.name)),
+            (Ok(()), None) => Ok(self.connect_to_own().map_err(RunError::from)?),
+        }
+    }
+
+    /// Connects to the run's own database.
+    fn connect_to_own(&mut self) -> Result<(), SessionError> {
+        self.session = Session::connect(self.job.server.endpoint(), self.job.database)?;
+        self.job.interrupt.watch(self.session.canceller());
+        Ok(())
+    }
+}
+
+/// What a build reports, for the interrupt or for the observers.
+enum Noted {
+    Session(crate::session::Canceller),
+    Event(Event),
+}
+
+fn event(what: Watched) -> Noted {
+    Noted::Event(match what {
+        Watched::Session(canceller) => return Noted::Session(canceller),
+        Watched::Sending(sql) => Event::Sending { step: 0, sql },
+        Watched::Statement { sql, tag, duration_ms } => {
+            Event::Dataset(StatementEvent { step: 0, sql, tag, duration_ms, notices: Vec::new() })
+        }
+        Watched::Verified(sql) => Event::Verified { sql },
+    })
+}
+
+/// What went wrong, at its place in the dataset's file.
+fn failure(error: DatasetError, file: &str) -> StepError {
+    let blank = |message: String, line: usize| StepError::failed(Failure::new(0, message, file, line));
+    match error {
+        DatasetError::Session { source, at } => error::of_session(0, file, at.line, None, source),
+        DatasetError::Server(ServerError::Session(source)) => error::of_session(0, file, 1, None, source),
+        DatasetError::Template { ref source, at } => {
+            blank(error.to_string(), at.line + source.line.saturating_sub(1))
+        }
+        DatasetError::Split { at, .. }
+        | DatasetError::Unverified { at, .. }
+        | DatasetError::File { at, .. } => blank(error.to_string(), at.line),
+        DatasetError::Server(_) | DatasetError::InUse { .. } => blank(error.to_string(), 1),
+        DatasetError::Stopped => StepError::Run(RunError::Interrupted),
+    }
+}
