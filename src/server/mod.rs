@@ -20,6 +20,7 @@ mod places;
 mod probe;
 mod process;
 mod prune;
+mod psql;
 mod registry;
 mod settings;
 mod spec;
@@ -42,6 +43,7 @@ pub use error::ServerError;
 pub use identity::{Container, Identity};
 pub use machine::Machine;
 pub use prune::{Entry, Pruned, list, prune};
+pub use psql::psql;
 pub use spec::Spec;
 
 use crate::session::Endpoint;
