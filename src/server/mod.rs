@@ -192,6 +192,22 @@ pub fn install(major: Option<u32>, needs: &Needs, talk: &mut dyn FnMut(&str)) ->
     Ok(format!("PostgreSQL {} ({name} {version}) {state}", major.unwrap_or(embedded::DEFAULT_MAJOR)))
 }
 
+/// The Docker engine that `--server docker` would use.
+///
+/// # Errors
+/// When none answers, or it is another machine's.
+pub fn engine() -> Result<EngineFacts, ServerError> {
+    Ok(docker::engine::Engine::open()?.facts)
+}
+
+/// Whether `--server embedded` has what it needs, in words.
+///
+/// # Errors
+/// When there is no wheel for this platform, or nothing to bring it with.
+pub fn embedded_outlook() -> Result<String, ServerError> {
+    embedded::outlook()
+}
+
 impl Running {
     fn endpoint(&self) -> &Endpoint {
         match self {
