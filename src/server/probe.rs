@@ -20,7 +20,7 @@ pub(super) struct Facts {
 }
 
 /// Settings that say where something is, not how the server behaves.
-const PLACES: &str = "name !~ '_(directory|directories|file|files|path)$' AND name <> ALL \
+const PLACES: &str = "name !~ '_(directory|directories|file|files|path)$' AND name !~ '^transaction_' AND name <> ALL \
     (ARRAY['listen_addresses', 'port', 'cluster_name', 'application_name', 'client_encoding', 'external_pid_file'])";
 
 /// When the postmaster started.

@@ -35,6 +35,12 @@ pub(super) struct Note {
     pub version: String,
     /// The socket of the engine that runs its container.
     pub engine: Option<PathBuf>,
+    /// The role that owns the server.
+    pub role: String,
+    /// The directory of its socket, where that is on this machine.
+    pub socket: Option<PathBuf>,
+    /// The directory of its binaries, where they are on this machine.
+    pub bindir: Option<PathBuf>,
     /// The server's own directories, each named `planbook-<id>`.
     pub directories: Vec<PathBuf>,
 }
@@ -50,6 +56,9 @@ impl Note {
             started: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
             version: version.to_owned(),
             engine: None,
+            role: "postgres".to_owned(),
+            socket: None,
+            bindir: None,
             directories: Vec::new(),
         }
     }
@@ -170,7 +179,12 @@ impl Registry {
 impl Claim {
     /// Adds a directory to those that go with the server. Call it before the directory is made.
     pub fn add_directory(&mut self, dir: PathBuf) -> Result<(), ServerError> {
-        self.note.directories.push(dir);
+        self.amend(|note| note.directories.push(dir))
+    }
+
+    /// Changes what the note says.
+    pub fn amend(&mut self, change: impl FnOnce(&mut Note)) -> Result<(), ServerError> {
+        change(&mut self.note);
         self.write()
     }
 

@@ -67,12 +67,13 @@ pub fn make(source: &str, tag: &str) -> TestImage {
     TestImage { reference: format!("{name}{digest}"), id }
 }
 
-/// Something of the engine's that is removed at the end of a test, whether or not it held.
+/// Something of the engine's, `container` or `volume`, that is removed at the end of a test, whether or not it held.
 pub struct Removed(pub &'static str, pub String);
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        let _ = Command::new("docker").args([self.0, "rm", "-f", &self.1]).output();
+        let options: &[&str] = if self.0 == "container" { &["-f", "-v"] } else { &["-f"] };
+        let _ = Command::new("docker").args([self.0, "rm"]).args(options).arg(&self.1).output();
     }
 }
 

@@ -14,6 +14,7 @@ mod plan_same;
 mod project;
 mod run;
 mod run_broken;
+mod run_servers;
 mod scene;
 mod server_docker;
 mod server_embedded;

@@ -75,6 +75,7 @@ impl Docker {
         let registry = Registry::open()?;
         let mut made = Made::new(engine, &registry)?;
         let user = service.environment.get("POSTGRES_USER").map_or("postgres", String::as_str).to_owned();
+        made.claim.amend(|note| note.role.clone_from(&user))?;
         let plan = container::Plan {
             service: &service,
             present: &present,
@@ -250,6 +251,7 @@ impl Made {
                 log: tail,
             },
             (Some(log::Resource::Memory), _) => ServerError::NoMemory { log: tail },
+            (Some(log::Resource::Shm), _) => ServerError::NoShm { log: tail },
             (None, true) => ServerError::DiedAtStart { status, log: tail },
             (None, false) => ServerError::Died { status, log: tail },
         })

