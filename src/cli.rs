@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::explain::ExplainArgs;
 use crate::commands::server::ServerArgs;
 use crate::project;
 
@@ -32,6 +33,8 @@ pub enum Verb {
     Render(RenderArgs),
     /// Print the JSON Schema of notebooks or of dataset files
     Schema(SchemaArgs),
+    /// Read a pasted plan and say where its work goes
+    Explain(ExplainArgs),
     /// Say what on this machine Planbook can use, and what is missing
     Doctor(DoctorArgs),
     /// See and remove the servers that Planbook started

@@ -3,6 +3,7 @@
 mod completions;
 mod doctor;
 mod error;
+pub mod explain;
 mod find;
 mod groups;
 mod list;
@@ -41,6 +42,7 @@ pub fn execute(cli: &Cli) -> Result<u8, CommandError> {
         Verb::List(args) => list::run(args),
         Verb::Render(args) => render::run(args),
         Verb::Schema(args) => schema::run(args),
+        Verb::Explain(args) => explain::run(args),
         Verb::Doctor(args) => doctor::run(args),
         Verb::Server(args) => Ok(server::run(args)?),
         Verb::Completions(args) => completions::run(args),

@@ -14,6 +14,8 @@ pub struct Own<'p> {
     pub depth: usize,
     /// The position of its parent among all nodes, depth first.
     pub parent: Option<usize>,
+    /// Processes that shared its loops: 1 but below a Gather.
+    pub processes: f64,
     /// Milliseconds by the clock; absent where the server took no times.
     pub milliseconds: Option<f64>,
     /// Shared and local blocks hit or read; absent where the server did not count.
@@ -35,6 +37,7 @@ impl Plan {
                 node: item.node,
                 depth: item.depth,
                 parent: item.parent,
+                processes: item.processes,
                 milliseconds,
                 blocks,
             })

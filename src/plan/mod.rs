@@ -4,6 +4,7 @@
 
 mod at;
 mod comparison;
+mod diff;
 mod document;
 mod error;
 mod estimate;
@@ -29,6 +30,7 @@ mod fixture_tests;
 
 pub use at::{At, AtError, AtOutcome};
 pub use comparison::{Comparison, ComparisonError};
+pub use diff::{Cause, Change, PlanDiff};
 pub use document::Plan;
 pub use error::{MAX_BYTES, MAX_DEPTH, PlanError};
 pub use estimate::Estimate;

@@ -32,10 +32,11 @@ fn is_footer(line: &str) -> bool {
 
 /// `postgres=# `, `db-> SELECT …`, `db'> …`
 fn is_prompt(line: &str) -> bool {
-    let Some(at) = line.find(['#', '>']).filter(|at| *at > 1) else { return false };
-    let (before, after) = (&line[..at], &line[at + 1..]);
-    let name = &before[..before.len() - 1];
-    before.ends_with(['=', '-', '\'', '"', '(', '*', '!'])
+    let Some((before, after)) = line.split_once(['#', '>']) else { return false };
+    let mut chars = before.chars();
+    let state = chars.next_back();
+    let name = chars.as_str();
+    state.is_some_and(|state| "=-'\"(*!".contains(state))
         && (after.is_empty() || after.starts_with(' '))
         && !name.is_empty()
         && name.chars().all(|c| c.is_alphanumeric() || "_-@:.".contains(c))

@@ -93,7 +93,7 @@ impl Rows {
                 let inside = inside.strip_suffix(SIDES).unwrap_or(inside);
                 self.cell(line.number, inside, true);
             }
-            Layout::Barred => self.whole(line.number, text.trim_end().trim_end_matches(SIDES)),
+            Layout::Barred => self.whole(line.number, text.trim_end().trim_end_matches(SIDES).trim_end()),
             Layout::Blank(width) if text.starts_with([' ', '.', '…']) => {
                 self.cell(line.number, text, text.chars().count() >= width);
             }
@@ -125,7 +125,7 @@ impl Rows {
 
     fn whole(&mut self, number: usize, text: &str) {
         self.open = false;
-        self.lines.push(Line { number, text: text.trim_end().to_owned() });
+        self.lines.push(Line { number, text: text.to_owned() });
     }
 }
 

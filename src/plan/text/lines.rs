@@ -20,11 +20,13 @@ pub(super) struct Line<'a> {
 pub(super) struct Lines<'a> {
     rest: &'a str,
     number: usize,
+    /// Blanks that ended the line which was taken last: a literal may go on after them.
+    blanks: &'a str,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { rest: text, number: 0 }
+        Self { rest: text, number: 0, blanks: "" }
     }
 
     /// The number of the line that was taken last.
@@ -37,19 +39,18 @@ impl<'a> Lines<'a> {
         loop {
             let raw = self.raw()?;
             let content = raw.trim_start_matches(' ');
-            if !content.trim_end().is_empty() {
-                return Some(Line {
-                    number: self.number,
-                    indent: raw.len() - content.len(),
-                    content: content.trim_end(),
-                });
+            let indent = raw.len() - content.len();
+            let (content, blanks) = content.split_at(content.trim_end().len());
+            if !content.is_empty() {
+                self.blanks = blanks;
+                return Some(Line { number: self.number, indent, content });
             }
         }
     }
 
     /// Whether an arrow follows, after at most the lines that a sub-plan's name may have.
     pub(super) fn arrow_follows(&self) -> bool {
-        let mut ahead = Lines { rest: self.rest, number: 0 };
+        let mut ahead = Lines { rest: self.rest, number: 0, blanks: "" };
         (0..MOST_NAME_LINES).any(|_| ahead.raw().is_some_and(|raw| raw.trim_start().starts_with("->  ")))
     }
 
@@ -69,8 +70,8 @@ impl<'a> Lines<'a> {
         if state == lex::Quote::None {
             return Cow::Borrowed(content);
         }
-        let mut ahead = Lines { rest: self.rest, number: self.number };
-        let mut whole = content.to_owned();
+        let mut ahead = Lines { rest: self.rest, number: self.number, blanks: "" };
+        let mut whole = content.to_owned() + self.blanks;
         for _ in 0..MOST_JOINED {
             let Some(raw) = ahead.raw() else { break };
             whole.push('\n');
@@ -89,7 +90,7 @@ impl<'a> Lines<'a> {
     pub(super) fn joined_until_arrow(&mut self, content: &str) -> String {
         let mut name = content.to_owned();
         loop {
-            let mut ahead = Lines { rest: self.rest, number: self.number };
+            let mut ahead = Lines { rest: self.rest, number: self.number, blanks: "" };
             match ahead.raw() {
                 Some(raw) if !raw.trim_start().starts_with("->  ") => {
                     name.push('\n');

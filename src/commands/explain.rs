@@ -1,0 +1,111 @@
+//! `planbook explain`: a pasted plan as an annotated tree, as PostgreSQL's JSON, or for an issue or a post.
+
+mod human;
+mod markdown;
+mod notes;
+mod rows;
+
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use crate::plan::Plan;
+
+use super::{CommandError, talk};
+
+/// `planbook explain`
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A file with the plan, in any form that EXPLAIN, psql, auto_explain or another client prints; - or nothing
+    /// reads standard input
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExplainFormat,
+    /// Columns to use; the terminal's, or 110 where there is none
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
+    pub width: Option<u16>,
+}
+
+/// How `explain` prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// An annotated tree for people
+    #[default]
+    Human,
+    /// PostgreSQL's own JSON, whatever the input was
+    Json,
+    /// PostgreSQL's own text, whatever the input was
+    Text,
+    /// For an issue or a post
+    Markdown,
+}
+
+/// Columns where no terminal says.
+const USUAL_WIDTH: usize = 110;
+
+/// Prints the plan.
+pub(super) fn run(args: &ExplainArgs) -> Result<u8, CommandError> {
+    let (name, input) = read(args.file.as_deref())?;
+    let plans = Plan::paste_all(&input).map_err(|error| {
+        CommandError::usage(format!("{name}: {error}"), "give what EXPLAIN (ANALYZE, BUFFERS) printed, whole")
+    })?;
+    let width = args.width.map(usize::from).unwrap_or_else(terminal_width);
+    talk::print(printed(&plans, args.format, width)?);
+    Ok(0)
+}
+
+fn printed(plans: &[Plan], format: ExplainFormat, width: usize) -> Result<String, CommandError> {
+    let each = |print: &dyn Fn(&Plan) -> String| plans.iter().map(print).collect::<Vec<_>>().join("\n");
+    Ok(match format {
+        ExplainFormat::Human => each(&|plan| human::page(plan, width, talk::paint())),
+        ExplainFormat::Markdown => each(&markdown::page),
+        ExplainFormat::Text => each(&Plan::to_text),
+        ExplainFormat::Json => {
+            let json = serde_json::to_string_pretty(plans).map_err(|error| {
+                CommandError::usage(format!("the plan has no JSON: {error}"), "report this input")
+            })?;
+            format!("{json}\n")
+        }
+    })
+}
+
+fn terminal_width() -> usize {
+    let terminal = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    terminal.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0)).max(40)
+}
+
+/// The input's name and text.
+fn read(file: Option<&Path>) -> Result<(String, String), CommandError> {
+    let mut bytes = vec![];
+    let name = match file.filter(|path| *path != Path::new("-")) {
+        Some(path) => {
+            let name = path.display().to_string();
+            bytes = std::fs::read(path).map_err(|error| {
+                CommandError::usage(
+                    format!("{name}: {error}"),
+                    "name a file that holds a plan, or - for standard input",
+                )
+            })?;
+            name
+        }
+        None => {
+            let mut stdin = std::io::stdin();
+            if file.is_none() && stdin.is_terminal() {
+                let next =
+                    "psql -c 'EXPLAIN (ANALYZE, BUFFERS) …' | planbook explain, or planbook explain FILE";
+                return Err(CommandError::usage("no plan was given", next));
+            }
+            stdin.read_to_end(&mut bytes).map_err(|error| {
+                CommandError::environment(
+                    format!("standard input: {error}"),
+                    "or name a file that holds the plan",
+                )
+            })?;
+            "standard input".to_owned()
+        }
+    };
+    Ok((name, String::from_utf8_lossy(&bytes).into_owned()))
+}

@@ -1,0 +1,35 @@
+//! A plan for an issue or a post: what matters, the tree, and the plan itself folded away.
+
+use std::fmt::Write as _;
+
+use crate::plan::Plan;
+use crate::render::Paint;
+
+use super::human;
+
+/// Columns of a code block that most pages show without scrolling.
+const WIDTH: usize = 100;
+
+/// One plan.
+pub(super) fn page(plan: &Plan) -> String {
+    let page = human::page(plan, WIDTH, Paint { colour: false });
+    let text = plan.to_text();
+    let fence = fence(&[&page, &text]);
+    let mut out = String::new();
+    if let Some(query) = plan.query_text() {
+        let _ = writeln!(out, "{fence}sql\n{}\n{fence}\n", query.trim_end());
+    }
+    let _ = writeln!(out, "{fence}text\n{}\n{fence}\n", page.trim_end());
+    let _ = writeln!(out, "<details><summary>The plan as PostgreSQL prints it</summary>\n");
+    let _ = writeln!(out, "{fence}text\n{}\n{fence}\n\n</details>", text.trim_end());
+    out
+}
+
+/// A fence longer than any that the texts contain.
+fn fence(texts: &[&str]) -> String {
+    let mut fence = "```".to_owned();
+    while texts.iter().any(|text| text.contains(&fence)) {
+        fence.push('`');
+    }
+    fence
+}
