@@ -99,6 +99,9 @@ pub struct RunArgs {
     /// Measure this one alone; the steps that prepare are run all the same
     #[arg(long, value_name = "ID")]
     pub only: Option<String>,
+    /// Leave the server and the run's database as they are at the end, to look around
+    #[arg(long)]
+    pub keep: bool,
     /// Let an inconclusive verdict fail the run
     #[arg(long)]
     pub strict: bool,

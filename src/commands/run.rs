@@ -13,7 +13,7 @@ use crate::project::Project;
 use crate::recording::{self, Event, Inputs, Manifest, Observer, RecordingError, Status, Writer};
 use crate::render;
 use crate::run::{self, Ended, Interrupt, Job, RunError};
-use crate::server::{self, Server, Spec};
+use crate::server::{self, Server, ServerError, Spec};
 
 use super::progress::Progress;
 use super::render::Report;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
         let mut server = server::start(&spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
         talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
         let done = run_all(args, &group.notebooks, &mut server, &interrupt);
-        let stopped = server.stop();
+        let stopped = if args.keep { keep(server) } else { server.stop() };
         for one in done? {
             code = code.max(one.code);
             outcomes.push(one.json);
@@ -50,6 +50,13 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
         talk::print(format_args!("{:#}\n", Value::from(outcomes)));
     }
     Ok(code)
+}
+
+/// Leaves the server to the user, who is told how to open and how to end it.
+fn keep(server: Server) -> Result<(), ServerError> {
+    talk::say("  kept     `planbook server psql` opens the server, `planbook server prune` ends it");
+    server.keep();
+    Ok(())
 }
 
 fn nothing_named(args: &RunArgs) -> Result<u8, CommandError> {
@@ -139,6 +146,10 @@ fn run_one(
 ) -> Result<Done, CommandError> {
     let database = database_name(&notebook.name);
     let done = run_in(args, notebook, server, &database, interrupt);
+    if args.keep {
+        talk::say(format_args!("  kept     the database {database}"));
+        return done;
+    }
     let dropped = server.drop_database(&database);
     let done = done?;
     dropped?;

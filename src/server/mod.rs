@@ -348,6 +348,12 @@ impl Server {
         Some(tail).filter(|tail| !tail.is_empty())
     }
 
+    /// Leaves the server running when this program ends: `server psql` opens it, `server prune` ends it.
+    pub fn keep(self) {
+        // Its end is what dropping it would bring. The lock on its note goes with the process.
+        std::mem::forget(self);
+    }
+
     /// Ends the server and removes every trace of it.
     ///
     /// # Errors
