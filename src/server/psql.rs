@@ -1,5 +1,6 @@
 //! A way into a server of Planbook's while it runs, to look around by hand.
 
+use std::io::IsTerminal;
 use std::process::Command;
 
 use super::docker::name_of_container;
