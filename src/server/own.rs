@@ -47,6 +47,18 @@ impl Server {
 
 /// Drops the marked databases whose planbook was killed; their names.
 pub(super) fn drop_leftovers(session: &mut Session) -> Result<Vec<String>, ServerError> {
+    drop_where(session, |marks| labels::owner(marks) == Owner::Dead)
+}
+
+/// Drops every database that bears the mark of this planbook's server.
+pub(super) fn drop_of(session: &mut Session, id: &str) -> Result<Vec<String>, ServerError> {
+    drop_where(session, |marks| marks.get(labels::SERVER).is_some_and(|marked| marked == id))
+}
+
+fn drop_where(
+    session: &mut Session,
+    chosen: impl Fn(&HashMap<String, String>) -> bool,
+) -> Result<Vec<String>, ServerError> {
     let query = format!(
         "SELECT datname, shobj_description(oid, 'pg_database') FROM pg_database \
          WHERE shobj_description(oid, 'pg_database') LIKE {} ORDER BY 1",
@@ -56,7 +68,7 @@ pub(super) fn drop_leftovers(session: &mut Session) -> Result<Vec<String>, Serve
     for row in session.query_rows(&query)? {
         let [Some(name), Some(comment)] = &row[..] else { continue };
         let marks: HashMap<String, String> = serde_json::from_str(&comment[MARK.len()..]).unwrap_or_default();
-        if labels::owner(&marks) == Owner::Dead {
+        if chosen(&marks) {
             session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(name)))?;
             dropped.push(name.clone());
         }

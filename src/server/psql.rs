@@ -1,5 +1,6 @@
 //! A way into a server of Planbook's while it runs, to look around by hand.
 
+use std::io::IsTerminal;
 use std::process::Command;
 
 use super::docker::name_of_container;
@@ -33,15 +34,11 @@ pub fn psql(id: Option<&str>, more: &[String]) -> Result<Command, ServerError> {
         Some(Note { kind: Kind::Docker, role, engine: Some(engine), .. }) => {
             let mut command = Command::new("docker");
             command.arg("--host").arg(format!("unix://{}", engine.display()));
-            command.args([
-                "exec",
-                "--interactive",
-                "--tty",
-                &name_of_container(&entry.id),
-                "psql",
-                "-U",
-                &role,
-            ]);
+            command.args(["exec", "--interactive"]);
+            if std::io::stdin().is_terminal() {
+                command.arg("--tty");
+            }
+            command.args([&name_of_container(&entry.id), "psql", "-U", &role]);
             command
         }
         _ => return Err(which()),

@@ -30,12 +30,13 @@ pub(super) struct Remote {
     started: String,
     /// Tells later runs whether the databases of this one are left over.
     claim: Claim,
+    left: bool,
 }
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // A note that stays is removed by `server prune`.
-        let _ = self.claim.settle();
+        // What cannot be dropped now is dropped by the next run on this server: its note is gone.
+        let _ = self.leave();
     }
 }
 
@@ -67,7 +68,7 @@ impl Remote {
         }
         let version = session.server_version_num() / 10_000;
         let claim = Registry::open()?.claim(Note::new(Kind::Url, &version.to_string()))?;
-        Ok(Self { endpoint, database, asked, started, claim })
+        Ok(Self { endpoint, database, asked, started, claim, left: false })
     }
 
     /// The note that marks this run's databases.
@@ -76,8 +77,20 @@ impl Remote {
     }
 
     /// Leaves the server.
-    pub fn stop(self) -> Result<(), ServerError> {
-        self.claim.settle()
+    pub fn stop(mut self) -> Result<(), ServerError> {
+        self.leave()
+    }
+
+    /// Drops what is ours there, the templates of datasets too, and then the note that says that we live.
+    fn leave(&mut self) -> Result<(), ServerError> {
+        if std::mem::replace(&mut self.left, true) {
+            return Ok(());
+        }
+        let dropped = Session::connect(&self.endpoint, &self.database)
+            .map_err(ServerError::from)
+            .and_then(|mut session| own::drop_of(&mut session, &self.claim.note.id));
+        self.claim.settle()?;
+        dropped.map(drop)
     }
 
     /// Whether the server still answers, and has not started again meanwhile.
