@@ -13,7 +13,7 @@ use crate::project::Project;
 use crate::recording::{self, Event, Inputs, Manifest, Observer, RecordingError, Status, Writer};
 use crate::render;
 use crate::run::{self, Ended, Interrupt, Job, RunError};
-use crate::server::{self, Server, ServerError, Spec};
+use crate::server::{self, Kind, Server, ServerError, Spec};
 
 use super::progress::Progress;
 use super::render::Report;
@@ -39,11 +39,13 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
         let mut server = server::start(&spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
         talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
         let done = run_all(args, &group.notebooks, &mut server, &interrupt);
+        let left = if server.kind() == Kind::Url && !args.keep { server.drop_own_databases() } else { Ok(()) };
         let stopped = if args.keep { keep(server) } else { server.stop() };
         for one in done? {
             code = code.max(one.code);
             outcomes.push(one.json);
         }
+        left?;
         stopped?;
     }
     if args.format == Format::Json {
@@ -244,6 +246,7 @@ fn manifest(args: &RunArgs, notebook: &Notebook, server: &Server) -> Manifest {
         planbook: env!("CARGO_PKG_VERSION").to_owned(),
         notebook: notebook.name.clone(),
         dataset: notebook.dataset.as_ref().map(|dataset| dataset.name.clone()),
+        built: None,
         profile: notebook.profile.clone(),
         overrides: notebook.overrides.clone(),
         only: args.only.clone(),

@@ -44,6 +44,11 @@ pub(in crate::server) fn owner(labels: &HashMap<String, String>) -> Owner {
     }
 }
 
+/// The server's id in its labels or in the marks of its databases.
+pub(in crate::server) fn id(labels: &HashMap<String, String>) -> Option<&String> {
+    labels.get(SERVER)
+}
+
 /// Names the place whose files we see: several containers may share one engine.
 fn host() -> String {
     nix::unistd::gethostname().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
