@@ -37,6 +37,10 @@ pub enum Verb {
     Explain(ExplainArgs),
     /// Say what on this machine Planbook can use, and what is missing
     Doctor(DoctorArgs),
+    /// Pin a dataset's statistics, so that every build of it plans from the same numbers
+    Pin(PinArgs),
+    /// See and remove the datasets that stay between runs
+    Cache(CacheArgs),
     /// See and remove the servers that Planbook started
     Server(ServerArgs),
     /// Print completions for a shell
@@ -102,6 +106,9 @@ pub struct RunArgs {
     /// Leave the server and the run's database as they are at the end, to look around
     #[arg(long)]
     pub keep: bool,
+    /// Build datasets anew, and keep nothing for the next run
+    #[arg(long)]
+    pub no_cache: bool,
     /// Let an inconclusive verdict fail the run
     #[arg(long)]
     pub strict: bool,
@@ -176,6 +183,51 @@ pub struct DoctorArgs {
     /// How to print the findings
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// `planbook pin`
+#[derive(Debug, Args)]
+pub struct PinArgs {
+    /// The dataset: its file, or its name in the folder `datasets` beside the notebooks
+    #[arg(value_name = "DATASET")]
+    pub dataset: String,
+    /// Which PostgreSQL: auto, docker[:SERVICE], local[:BINDIR], embedded[:MAJOR] or url[:URI]
+    #[arg(long, value_name = "SERVER", env = "PLANBOOK_SERVER", default_value = "auto")]
+    pub server: String,
+    /// Set one parameter: a pin is for one set of them
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_set)]
+    pub set: Vec<(String, String)>,
+    /// Build the dataset anew, and keep nothing for the next run
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Where things are
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// `planbook cache …`
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub verb: CacheVerb,
+}
+
+/// What can be done with the cache.
+#[derive(Debug, Subcommand)]
+pub enum CacheVerb {
+    /// List the clusters and volumes that hold datasets for the next run
+    Ls {
+        /// How to print them
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Remove those that no run uses now; the next run builds its datasets anew
+    Prune {
+        /// How to print what was removed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
 }
 
 /// `planbook completions`

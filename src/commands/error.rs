@@ -25,6 +25,11 @@ impl CommandError {
         Self { code: 2, report: miette::miette!(help = next.to_string(), "{message}") }
     }
 
+    /// The user asked to stop.
+    pub(super) fn interrupted() -> Self {
+        Self { code: 130, report: miette::miette!(help = "run again when ready", "interrupted") }
+    }
+
     /// A fault of the environment.
     pub(super) fn environment(message: impl std::fmt::Display, next: impl std::fmt::Display) -> Self {
         Self { code: 3, report: miette::miette!(help = next.to_string(), "{message}") }
@@ -107,9 +112,7 @@ impl From<RunError> for CommandError {
             RunError::Session(error) => error.into(),
             RunError::Server(error) => error.into(),
             RunError::Recording(error) => error.into(),
-            RunError::Interrupted => {
-                Self { code: 130, report: miette::miette!(help = "run again when ready", "interrupted") }
-            }
+            RunError::Interrupted => Self::interrupted(),
         }
     }
 }

@@ -54,6 +54,8 @@ impl Group<'_> {
             service: service.or_else(|| project.server.service.clone()),
             compose: project.server.compose.clone(),
             memory,
+            // A server that is to be thrown away may hold what outlives a database.
+            cache: !args.no_cache && !self.wanted.fresh,
             allow_unpinned: args.allow_unpinned,
             stop: interrupt.shared(),
             ..Needs::default()

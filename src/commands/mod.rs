@@ -1,5 +1,6 @@
 //! The verbs of the program, one file each. They alone know every other module.
 
+mod cache;
 mod completions;
 mod doctor;
 mod error;
@@ -7,6 +8,7 @@ pub mod explain;
 mod find;
 mod groups;
 mod list;
+mod pin;
 mod progress;
 mod render;
 mod run;
@@ -44,6 +46,8 @@ pub fn execute(cli: &Cli) -> Result<u8, CommandError> {
         Verb::Schema(args) => schema::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Doctor(args) => doctor::run(args),
+        Verb::Pin(args) => pin::run(args),
+        Verb::Cache(args) => cache::run(args),
         Verb::Server(args) => Ok(server::run(args)?),
         Verb::Completions(args) => completions::run(args),
     }

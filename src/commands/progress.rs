@@ -10,7 +10,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::analysis::Analysis;
 use crate::notebook::Notebook;
 use crate::number;
-use crate::recording::{ArmKey, Event, Observer, Recording, RecordingError, SampleEvent, StepOutcome};
+use crate::recording::{
+    ArmKey, Event, LoadingEvent, Observer, Recording, RecordingError, SampleEvent, StepOutcome,
+};
 use crate::render::{self, Subject};
 use crate::verdict::Judgement;
 
@@ -29,6 +31,8 @@ pub(super) struct Progress {
     arms: BTreeMap<ArmKey, (usize, usize)>,
     timing_since: Option<Instant>,
     dataset_since: Instant,
+    /// When an earlier run built the dataset, where this one need not.
+    reused: Option<String>,
 }
 
 impl Progress {
@@ -52,6 +56,7 @@ impl Progress {
             arms: BTreeMap::new(),
             timing_since: None,
             dataset_since: Instant::now(),
+            reused: None,
         }
     }
 
@@ -105,11 +110,29 @@ impl Progress {
         ));
     }
 
+    /// On a terminal alone: elsewhere the statement itself was said.
+    fn loading(&self, loading: &LoadingEvent) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let LoadingEvent { done, of, unit, left_s } = loading;
+        let count = |number: u64| number::count(number as f64);
+        let of = of.map(|of| format!(" of {}", count(of))).unwrap_or_default();
+        let left = left_s
+            .map(|left| format!(" · about {} left", number::milliseconds(left * 1e3)))
+            .unwrap_or_default();
+        self.bar.set_message(format!("dataset · {}{of} {unit}{left}", count(*done)));
+    }
+
     fn ended(&self, step: usize, outcome: StepOutcome) {
         if step == 0 {
-            let how = if outcome == StepOutcome::Done { "built" } else { "failed" };
+            let how = match (outcome, &self.reused) {
+                (StepOutcome::Done, None) => "built in".to_owned(),
+                (StepOutcome::Done, Some(built)) => format!("from the cache (built {built}), cloned in"),
+                _ => "failed in".to_owned(),
+            };
             let took = number::milliseconds(self.dataset_since.elapsed().as_secs_f64() * 1e3);
-            self.plain(&format!("  dataset  {} · {how} in {took}\n", self.label));
+            self.plain(&format!("  dataset  {} · {how} {took}\n", self.label));
         }
         if self.kind != "measure" || outcome != StepOutcome::Done || !self.lines {
             return;
@@ -132,22 +155,15 @@ impl Observer for Progress {
         match event {
             Event::StepStarted { step, kind, label } => self.started(*step, kind, label),
             Event::Sending { step, sql } => {
-                self.doing(format!("{} · {}", self.place(*step), first_line(sql)))
+                self.doing(format!("{} · {}", self.place(*step), talk::first_line(sql)))
             }
+            Event::Loading(loading) => self.loading(loading),
+            Event::Note { text, .. } => self.plain(&format!("  note     {text}")),
+            Event::Reused { built } => self.reused = Some(built.clone()),
             Event::Sample(sample) => self.sample(sample),
             Event::Step { step, outcome, .. } => self.ended(*step, *outcome),
             _ => {}
         }
         Ok(())
     }
-}
-
-/// Enough of a statement to know it by.
-fn first_line(sql: &str) -> String {
-    const LONGEST: usize = 80;
-    let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= LONGEST {
-        return line;
-    }
-    format!("{}…", line.chars().take(LONGEST - 1).collect::<String>())
 }

@@ -244,6 +244,7 @@ fn manifest(args: &RunArgs, notebook: &Notebook, server: &Server) -> Manifest {
         planbook: env!("CARGO_PKG_VERSION").to_owned(),
         notebook: notebook.name.clone(),
         dataset: notebook.dataset.as_ref().map(|dataset| dataset.name.clone()),
+        built: None,
         profile: notebook.profile.clone(),
         overrides: notebook.overrides.clone(),
         only: args.only.clone(),

@@ -36,3 +36,13 @@ pub(super) fn theme() -> miette::GraphicalTheme {
         miette::GraphicalTheme::unicode_nocolor()
     }
 }
+
+/// Enough of a statement to know it by.
+pub(super) fn first_line(sql: &str) -> String {
+    const LONGEST: usize = 80;
+    let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    format!("{}…", line.chars().take(LONGEST - 1).collect::<String>())
+}

@@ -67,6 +67,22 @@ pub enum DatasetError {
         /// Processes, with what they call themselves.
         by: Vec<String>,
     },
+    /// A database is not what was built.
+    #[error("the database {database} was altered while it was copied: {differences}")]
+    Altered {
+        /// The database.
+        database: String,
+        /// What differs.
+        differences: String,
+    },
+    /// The pinned statistics cannot be used.
+    #[error("the pinned statistics in {} do not fit: {problem}", path.display())]
+    Pin {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        problem: String,
+    },
     /// Whoever watches the build cannot go on.
     #[error("stopped")]
     Stopped,

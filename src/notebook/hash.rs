@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::model::{
-    Arm, BindingValue, Column, Dataset, Expected, Measure, Notebook, ServerNeeds, Settings, Step, StepKind,
-    Template,
+    Arm, BindingValue, Column, Dataset, Expected, Measure, Notebook, Part, ServerNeeds, Settings, Statistics,
+    Step, StepKind, Template,
 };
 
 impl Notebook {
@@ -50,8 +50,17 @@ fn settings(settings: &Settings) -> Value {
 }
 
 fn dataset(dataset: &Dataset) -> Value {
-    let texts = |templates: &[Template]| templates.iter().map(|sql| sql.text.clone()).collect::<Vec<_>>();
-    json!({ "params": dataset.params, "sql": texts(&dataset.sql), "verify": texts(&dataset.verify) })
+    let parts = dataset.parts.iter().map(|part| match part {
+        Part::Sql(sql) => json!(["sql", text(sql)]),
+        Part::File(file) => json!(["file", file.written, file.hash]),
+        Part::Copy(copy) => json!(["copy", copy.into, copy.from.written, copy.from.hash, copy.options]),
+    });
+    json!({
+        "params": dataset.params,
+        "parts": parts.collect::<Vec<_>>(),
+        "verify": dataset.verify.iter().map(text).collect::<Vec<_>>(),
+        "pinned": dataset.statistics == Statistics::Pinned,
+    })
 }
 
 /// A step that acts on the server; the others are left out, so that adding one changes nothing.

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::nearest::nearest;
 
-use super::convert;
 use super::fault::{Fault, Faults};
-use super::model::Notebook;
+use super::model::{Dataset, Notebook};
 use super::source::Source;
+use super::{convert, files};
 
 /// The largest file that is read, in bytes. A notebook is written by hand.
 const LARGEST: u64 = 1 << 20;
@@ -33,14 +33,29 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Notebook, Faults> {
     })?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
-    convert::notebook(&name, path, source, overrides, &mut |file, place, at| {
+    let mut notebook = convert::notebook(&name, path, source, overrides, &mut |file, place, at| {
         let path = folder.join(file);
         read(&path).map(|source| (path, source)).map_err(|fault| {
             let help =
                 fault.help.unwrap_or_else(|| "check the path, which is relative to the notebook".to_owned());
             Fault::at(at, place, fault.message).with_help(help)
         })
-    })
+    })?;
+    if let Some(dataset) = &mut notebook.dataset {
+        files::read(dataset)?;
+        files::pin(dataset)?;
+    }
+    Ok(notebook)
+}
+
+/// Reads a dataset file by itself, with values for its parameters. Its pin need not be there.
+///
+/// # Errors
+/// Every fault of the file and of the values.
+pub fn load_dataset(path: &Path, set: &[(String, String)]) -> Result<Dataset, Faults> {
+    let mut dataset = convert::dataset_file(path, &read(path)?, set)?;
+    files::read(&mut dataset)?;
+    Ok(dataset)
 }
 
 /// Reads a notebook from its text, with the text of the dataset file that it names, as a recording keeps both.

@@ -9,6 +9,7 @@
 mod convert;
 mod de;
 mod fault;
+mod files;
 mod hash;
 mod load;
 mod model;
@@ -20,7 +21,7 @@ mod traps;
 mod wire;
 
 pub use fault::{Fault, Faults};
-pub use load::{Overrides, load, load_text};
+pub use load::{Overrides, load, load_dataset, load_text};
 pub use model::*;
 pub use schema::{dataset_schema, notebook_schema};
 pub use source::{Place, Source};

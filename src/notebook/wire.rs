@@ -86,10 +86,36 @@ pub(super) struct Dataset {
     /// Names with default values, whose type they keep.
     pub(super) params: Option<Entries<Value>>,
     /// Statements that build the tables, in order.
-    #[schemars(required)]
     pub(super) sql: Option<OneOrMany<Sql>>,
+    /// Files of statements, relative to this one, run as they stand there.
+    pub(super) files: Option<OneOrMany<Text>>,
+    /// Rows from files.
+    pub(super) copy: Option<OneOrMany<CopyFrom>>,
     /// Queries that must return true once the tables are built.
     pub(super) verify: Option<OneOrMany<Sql>>,
+    /// `sampled` (the default) by ANALYZE, or `pinned`: those that `planbook pin` wrote.
+    pub(super) statistics: Option<Text>,
+}
+
+/// Rows of one table from a file, by COPY.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`copy`")]
+#[schemars(rename = "Copy")]
+pub(super) struct CopyFrom {
+    /// The table.
+    pub(super) table: Name,
+    /// Its columns in the order of the file; all of them when absent.
+    pub(super) columns: Option<OneOrMany<Name>>,
+    /// The file, relative to this one.
+    pub(super) from: Text,
+    /// `csv`, `text` or `binary`; by the file's ending when absent.
+    pub(super) format: Option<Text>,
+    /// Whether the first line names the columns (off).
+    pub(super) header: Option<Text>,
+    /// What separates the columns.
+    pub(super) delimiter: Option<Text>,
+    /// What stands for NULL.
+    pub(super) null: Option<Text>,
 }
 
 /// One step: a mapping with exactly one key, which names its kind.

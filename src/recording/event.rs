@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dataset::Record;
 use crate::notebook::Scalar;
 
 use super::{Manifest, RecordingError};
@@ -48,6 +49,24 @@ pub enum Event {
     Verified {
         /// The query.
         sql: String,
+    },
+    /// The dataset is there, built by this run or found as an earlier one left it.
+    Built(Box<BuiltEvent>),
+    /// An earlier run built the dataset, at this time. Not kept: what is known of it is.
+    #[serde(skip)]
+    Reused {
+        /// UTC.
+        built: String,
+    },
+    /// How far a long statement of the dataset is. Not kept.
+    #[serde(skip)]
+    Loading(LoadingEvent),
+    /// Something about the run that its reader should know.
+    Note {
+        /// The step; 0 is the dataset.
+        step: usize,
+        /// In one sentence, without its full stop.
+        text: String,
     },
     /// A step begins. Not kept.
     #[serde(skip)]
@@ -100,6 +119,29 @@ pub enum Event {
         /// Wall time in milliseconds.
         duration_ms: f64,
     },
+}
+
+/// A dataset that is there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BuiltEvent {
+    /// Whether an earlier run had built it.
+    pub reused: bool,
+    /// Its definition, its tables and its fingerprint.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// How far a long statement is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadingEvent {
+    /// Done so far.
+    pub done: u64,
+    /// In all, as far as anybody knows.
+    pub of: Option<u64>,
+    /// What is counted: rows, blocks or bytes.
+    pub unit: &'static str,
+    /// Seconds left at the pace so far.
+    pub left_s: Option<f64>,
 }
 
 /// How a step ended.

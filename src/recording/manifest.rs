@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::notebook::Scalar;
 use crate::server::Identity;
 
+use super::BuiltEvent;
+
 /// The format of a recording. Raised when an older program could not read a newer recording.
 pub const FORMAT: u32 = 1;
 
@@ -47,6 +49,9 @@ pub struct Manifest {
     /// The name of the dataset, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
+    /// What was built, or found as an earlier run left it; absent until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<BuiltEvent>,
     /// The profile asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,

@@ -11,8 +11,8 @@ mod writer;
 
 pub use error::RecordingError;
 pub use event::{
-    ArmKey, CaptureEvent, CaptureWay, Event, Failure, LetEvent, Observer, SampleEvent, StatementEvent,
-    StepOutcome, TimedEvent, VacuumEvent,
+    ArmKey, BuiltEvent, CaptureEvent, CaptureWay, Event, Failure, LetEvent, LoadingEvent, Observer,
+    SampleEvent, StatementEvent, StepOutcome, TimedEvent, VacuumEvent,
 };
 pub use folder::{Folder, is_partial};
 pub use manifest::{FORMAT, Inputs, Manifest, Status};

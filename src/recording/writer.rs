@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use crate::notebook::Notebook;
 
-use super::{CaptureEvent, Event, Folder, Manifest, Observer, RecordingError, SampleEvent, Status};
+use super::{
+    BuiltEvent, CaptureEvent, Event, Folder, Manifest, Observer, RecordingError, SampleEvent, Status,
+};
 
 /// The header of `samples.csv`.
 pub(super) const SAMPLES_HEADER: &str = "measure,arm,point,turn,rep,latency_ms";
@@ -111,7 +113,16 @@ impl Writer {
 impl Observer for Writer {
     fn observe(&mut self, event: &Event) -> Result<(), RecordingError> {
         match event {
-            Event::RunStarted(_) | Event::StepStarted { .. } | Event::Sending { .. } => Ok(()),
+            Event::RunStarted(_)
+            | Event::StepStarted { .. }
+            | Event::Sending { .. }
+            | Event::Reused { .. }
+            | Event::Loading(_) => Ok(()),
+            Event::Built(built) => {
+                self.manifest.built = Some(BuiltEvent::clone(built));
+                write_json(&self.path().join("manifest.json"), &self.manifest)?;
+                self.line(event)
+            }
             Event::Sample(sample) => self.sample(sample),
             Event::Capture(capture) => self.plans(capture).and_then(|()| self.line(event)),
             _ => self.line(event),

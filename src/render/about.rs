@@ -1,8 +1,9 @@
 //! What a reader must know of the run: its server, its machine, its method, and anything unusual.
 
 use crate::analysis::ArmResult;
+use crate::metric::Metric;
 use crate::number;
-use crate::recording::{CaptureEvent, CaptureWay, Status};
+use crate::recording::{BuiltEvent, CaptureEvent, CaptureWay, Event, Status};
 use crate::server::{Container, Identity, Pin};
 
 use super::Subject;
@@ -31,6 +32,10 @@ pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
     if let Some(only) = &manifest.only {
         notices.push(format!("Only `{only}` was measured."));
     }
+    notices.extend(subject.recording.events.iter().filter_map(|event| match event {
+        Event::Note { text, .. } => Some(format!("{text}.")),
+        _ => None,
+    }));
     notices
 }
 
@@ -86,11 +91,13 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
         .map(|bytes| format!(", {} of memory", number::bytes(bytes as f64)))
         .unwrap_or_default();
     let checksums = if server.data_checksums { "on" } else { "off" };
+    let shared_buffers = server.settings_in_force.get("shared_buffers").cloned().unwrap_or_default();
     let mut rows = vec![
         ("server".to_owned(), format!("PostgreSQL {} ({})", server.version, server.kind)),
         ("version number".to_owned(), server.version_num.to_string()),
         ("block size".to_owned(), number::bytes(f64::from(server.block_size))),
         ("data checksums".to_owned(), checksums.to_owned()),
+        ("shared_buffers".to_owned(), shared_buffers),
         ("encoding, collation".to_owned(), format!("{}, {}", server.encoding, server.collate)),
         (
             "machine".to_owned(),
@@ -105,6 +112,7 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
     if let Some(seconds) = manifest.seconds {
         rows.push(("took".to_owned(), number::milliseconds(seconds * 1e3)));
     }
+    rows.extend(manifest.built.iter().flat_map(dataset));
     rows.push(("seed".to_owned(), manifest.seed.to_string()));
     for (name, value) in &manifest.params {
         rows.push((format!("parameter {name}"), value.to_string()));
@@ -113,10 +121,36 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
     rows
 }
 
+/// What is known of the dataset.
+fn dataset(built: &BuiltEvent) -> Vec<(String, String)> {
+    let record = &built.record;
+    let statistics = if record.pinned { "pinned statistics" } else { "statistics of its own ANALYZE" };
+    let short = |hash: &str| hash.chars().take(16).collect::<String>();
+    let rows: Vec<String> = record
+        .tables
+        .iter()
+        .map(|table| format!("{} {} rows", table.name, number::count(table.rows as f64)))
+        .collect();
+    vec![
+        ("dataset".to_owned(), format!("{}, built {}, {statistics}", record.dataset, record.built)),
+        ("tables".to_owned(), rows.join(", ")),
+        (
+            "definition, fingerprint".to_owned(),
+            format!("{}, {}", short(&record.definition), short(&record.fingerprint.hash)),
+        ),
+    ]
+}
+
 /// Settings of the server that are not the built-in defaults.
 pub(super) fn settings(subject: Subject<'_>) -> Vec<(String, String)> {
     let in_force = &subject.recording.manifest.server.settings_in_force;
     in_force.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The share of the blocks touched that were found in shared_buffers.
+fn hit_share(result: &ArmResult) -> Option<f64> {
+    let (hit, read) = (result.metrics.get(&Metric::Hit)?, result.metrics.get(&Metric::Read)?);
+    (hit + read > 0.0).then(|| hit / (hit + read))
 }
 
 /// What is special about one capture and its timing.
@@ -135,6 +169,12 @@ pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
         notes.push(format!(
             "The last two of {} captures did not agree in shape and blocks; the last one is shown.",
             event.taken
+        ));
+    }
+    if let Some(share) = hit_share(result) {
+        notes.push(format!(
+            "Of the blocks of the captured execution, {} came from shared_buffers.",
+            number::percent(share)
         ));
     }
     if result.samples < result.asked {

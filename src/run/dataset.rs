@@ -1,7 +1,7 @@
 //! The run's database: a clone of the dataset's template, or empty.
 
-use crate::dataset::{self, DatasetError, Watched};
-use crate::recording::{Event, Failure, StatementEvent};
+use crate::dataset::{self, DatasetError, Progress, Watched};
+use crate::recording::{BuiltEvent, Event, Failure, LoadingEvent, StatementEvent};
 use crate::server::ServerError;
 use crate::session::{Session, SessionError};
 
@@ -22,7 +22,7 @@ impl Runner<'_> {
         let observer = &mut *self.observer;
         let interrupt = self.job.interrupt;
         let mut fault = None;
-        let prepared = dataset::prepare(server, dataset, &mut |what| {
+        let provided = dataset::provide(server, dataset, self.job.database, &mut |what| {
             let noted = match event(what) {
                 Noted::Session(canceller) => {
                     interrupt.watch(canceller);
@@ -33,12 +33,15 @@ impl Runner<'_> {
             fault = noted.and_then(|()| interrupt.check()).err();
             fault.is_none()
         });
-        let cloned =
-            prepared.and_then(|built| dataset::clone_database(server, &built.template, self.job.database));
-        match (cloned, fault) {
+        match (provided, fault) {
             (_, Some(fault)) => Err(StepError::Run(fault)),
             (Err(error), None) => Err(failure(error, &dataset.source.name)),
-            (Ok(()), None) => Ok(self.connect_to_own().map_err(RunError::from)?),
+            (Ok(built), None) => {
+                let (reused, record) = (built.reused, built.record);
+                self.emit(Event::Built(Box::new(BuiltEvent { reused, record })))?;
+                self.connect_to_own().map_err(RunError::from)?;
+                self.conditions()
+            }
         }
     }
 
@@ -64,6 +67,11 @@ fn event(what: Watched) -> Noted {
             Event::Dataset(StatementEvent { step: 0, sql, tag, duration_ms, notices: Vec::new() })
         }
         Watched::Verified(sql) => Event::Verified { sql },
+        Watched::Note(text) => Event::Note { step: 0, text },
+        Watched::Reused(built) => Event::Reused { built },
+        Watched::Progress(Progress { done, of, unit, left_s }) => {
+            Event::Loading(LoadingEvent { done, of, unit, left_s })
+        }
     })
 }
 
@@ -79,7 +87,10 @@ fn failure(error: DatasetError, file: &str) -> StepError {
         DatasetError::Split { at, .. }
         | DatasetError::Unverified { at, .. }
         | DatasetError::File { at, .. } => blank(error.to_string(), at.line),
-        DatasetError::Server(_) | DatasetError::InUse { .. } => blank(error.to_string(), 1),
+        DatasetError::Server(_)
+        | DatasetError::InUse { .. }
+        | DatasetError::Altered { .. }
+        | DatasetError::Pin { .. } => blank(error.to_string(), 1),
         DatasetError::Stopped => StepError::Run(RunError::Interrupted),
     }
 }

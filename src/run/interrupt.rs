@@ -42,7 +42,8 @@ impl Interrupt {
         if self.is_requested() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 
-    pub(super) fn watch(&self, session: Canceller) {
+    /// Adds a session whose work a request cancels.
+    pub fn watch(&self, session: Canceller) {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(session);
     }
 }

@@ -1,5 +1,6 @@
 //! Runs a notebook, step by step, and tells observers what happened. Knows nothing of reports.
 
+mod conditions;
 mod dataset;
 mod error;
 mod interrupt;
@@ -8,7 +9,7 @@ mod names;
 mod statements;
 mod vacuum;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use crate::notebook::{Binding, BindingValue, Notebook, Step, StepKind, Template};
@@ -59,6 +60,7 @@ pub fn run(job: &Job<'_>, observer: &mut dyn Observer) -> Result<Ended, RunError
     let mut ended = Ended::Complete;
     if job.notebook.dataset.is_none() {
         runner.empty_database()?;
+        ended = runner.first_conditions()?;
     } else if !runner.step(0, &Work::Dataset)? {
         ended = Ended::Failed;
     }
@@ -91,6 +93,8 @@ struct Runner<'a> {
     context: Context,
     /// Settings in force now, as far as a run changed them.
     in_use: Settings,
+    /// What was already said of somebody else's server.
+    told: BTreeSet<String>,
 }
 
 impl<'a> Runner<'a> {
@@ -98,7 +102,7 @@ impl<'a> Runner<'a> {
         let session = Session::connect(job.server.endpoint(), job.server.database())?;
         job.interrupt.watch(session.canceller());
         let context = Context::new().with(&job.notebook.params);
-        Ok(Self { job, session, observer, context, in_use: Settings::new() })
+        Ok(Self { job, session, observer, context, in_use: Settings::new(), told: BTreeSet::new() })
     }
 
     /// Makes exactly these settings the session's, over what the server gives it.
@@ -170,6 +174,9 @@ impl<'a> Runner<'a> {
 
     fn work(&mut self, step: &Step) -> Result<(), StepError> {
         self.use_base(step)?;
+        if matches!(step.kind, StepKind::Measure(_) | StepKind::Vacuum(_)) {
+            self.undisturbed(step)?;
+        }
         match &step.kind {
             // Shown and judged from the recording; nothing happens on the server.
             StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) => Ok(()),
@@ -177,7 +184,7 @@ impl<'a> Runner<'a> {
             StepKind::Sql(template) => self.sql(step, template),
             StepKind::Analyze(tables) => self.analyze(step, tables),
             StepKind::Vacuum(vacuum) => self.vacuum(step, vacuum),
-            StepKind::Measure(measure) => self.measure(step, measure),
+            StepKind::Measure(measure) => self.measure(step, measure).and_then(|()| self.untouched(step)),
         }
     }
 

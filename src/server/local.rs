@@ -8,15 +8,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
+
 use super::account::Account;
 use super::binaries::Binaries;
 use super::compose::{Compose, DEFAULT_SERVICE};
+use super::keep::Keep;
 use super::log;
 use super::places::{PORT, Places};
 use super::process::{self, TICK};
 use super::registry::{Claim, Note, Registry};
 use super::{Kind, Needs, ServerError, machine, probe};
-use crate::session::{Endpoint, Host, Tls};
+use crate::session::{Endpoint, Host, Session, Tls};
 
 /// The role that owns the cluster.
 const OWNER: &str = "postgres";
@@ -26,6 +29,9 @@ const INITDB_PATIENCE: Duration = Duration::from_secs(180);
 
 /// How long the server may take to answer: about 0.2 s on a quiet machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a server that stays may take to write everything down.
+const STOP_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running cluster. Dropping it ends the server and removes every trace.
 #[derive(Debug)]
@@ -38,6 +44,8 @@ pub(super) struct Local {
     places: Places,
     claim: Option<Claim>,
     child: Option<Child>,
+    /// Where the cluster stays for the next run, where it shall.
+    keep: Option<Keep>,
 }
 
 impl Local {
@@ -53,8 +61,10 @@ impl Local {
         let asked = settings(needs)?;
         warn_of_memory(&asked, talk);
         let registry = Registry::open()?;
+        let keep = keep(kind, &binaries, &asked, account.as_ref(), needs, talk);
         let mut claim = registry.claim(Note::new(kind, &binaries.version))?;
-        let places = match Places::make(&mut claim, account.as_ref()) {
+        let beside = keep.as_ref().map(|keep| keep.root.as_path());
+        let places = match Places::make(&mut claim, account.as_ref(), beside) {
             Ok(places) => places,
             Err(problem) => {
                 remove_directories(&claim.note.directories)?;
@@ -75,9 +85,11 @@ impl Local {
         });
         let claim = Some(claim);
         // From here on, whatever fails, Drop ends and removes what there is.
-        let mut local = Self { endpoint, binaries, asked, account, places, claim, child: None };
+        let mut local = Self { endpoint, binaries, asked, account, places, claim, child: None, keep };
         noted?;
-        local.initdb(needs)?;
+        if !local.take(talk)? {
+            local.initdb(needs)?;
+        }
         local.launch()?;
         local.wait_until_ready(needs)?;
         Ok(local)
@@ -96,18 +108,49 @@ impl Local {
     /// Whether the server still runs; if not, why.
     pub fn check_alive(&mut self) -> Result<(), ServerError> {
         if let Some(status) = self.ended()? {
-            return Err(self.explain(status, false));
+            return Err(self.explain(describe(status), false));
         }
         // A killed process leaves a postmaster that starts all over, without our sessions.
         match log::crash(&log::window(&self.places.log)) {
-            Some(status) => Err(ServerError::Died { status, log: self.log_tail() }),
+            Some(status) => Err(self.explain(status, false)),
             None => Ok(()),
         }
     }
 
-    /// Ends the server and removes its directories.
+    /// Ends the server and removes its directories, save what stays for the next run.
     pub fn stop(mut self) -> Result<(), ServerError> {
+        // Without it the next run builds anew: that is all that is lost.
+        if let Some(keep) = self.keep.take()
+            && self.check_alive().is_ok()
+            && self.shut_down()?
+        {
+            let _ = keep.put(&self.places.data, &self.binaries, self.account.as_ref());
+        }
         self.clear()
+    }
+
+    /// Finds the cluster that an earlier run left.
+    fn take(&self, talk: &mut dyn FnMut(&str)) -> Result<bool, ServerError> {
+        let Some(keep) = &self.keep else { return Ok(false) };
+        keep.take(&self.places.data, &self.binaries, self.account.as_ref(), talk)
+    }
+
+    /// Lets the server write everything down and end; whether it did in time.
+    fn shut_down(&mut self) -> Result<bool, ServerError> {
+        if let Ok(mut session) = Session::connect(&self.endpoint, "postgres") {
+            // The shutdown writes one in any case, and is short after this.
+            let _ = session.execute("CHECKPOINT");
+        }
+        let Some(pid) = self.child.as_ref().map(Child::id) else { return Ok(false) };
+        process::signal(pid, Signal::SIGINT);
+        let until = Instant::now() + STOP_PATIENCE;
+        while Instant::now() < until {
+            if let Some(status) = self.ended()? {
+                return Ok(status.success());
+            }
+            sleep(TICK);
+        }
+        Ok(false)
     }
 
     fn initdb(&self, needs: &Needs) -> Result<(), ServerError> {
@@ -175,7 +218,7 @@ impl Local {
         let until = Instant::now() + START_PATIENCE;
         loop {
             if let Some(status) = self.ended()? {
-                return Err(self.explain(status, true));
+                return Err(self.explain(describe(status), true));
             }
             let problem = match probe::postmaster(&self.endpoint) {
                 Ok(_) => return Ok(()),
@@ -220,8 +263,8 @@ impl Local {
         self.child.as_mut().map_or(Ok(None), wait)
     }
 
-    fn explain(&self, status: ExitStatus, starting: bool) -> ServerError {
-        let (status, log) = (describe(status), self.log_tail());
+    fn explain(&self, status: String, starting: bool) -> ServerError {
+        let log = self.log_tail();
         match log::out_of(&log) {
             Some(log::Resource::Memory) => ServerError::NoMemory { log },
             Some(log::Resource::Shm) => ServerError::NoShm { log },
@@ -253,6 +296,23 @@ impl Drop for Local {
         // What cannot be removed stays noted, for `server prune` to find and to complain about.
         let _ = self.clear();
     }
+}
+
+/// Where the cluster stays, if it shall and there is a place.
+fn keep(
+    kind: Kind,
+    binaries: &Binaries,
+    asked: &BTreeMap<String, String>,
+    account: Option<&Account>,
+    needs: &Needs,
+    talk: &mut dyn FnMut(&str),
+) -> Option<Keep> {
+    if !needs.cache {
+        return None;
+    }
+    Keep::of(kind, binaries, asked, account)
+        .map_err(|error| talk(&format!("datasets are not cached: {error}")))
+        .ok()
 }
 
 /// The flags of compose.yaml with the notebook's over them.

@@ -45,6 +45,11 @@ pub(super) fn crash(text: &str) -> Option<String> {
     Some(line.split_once("LOG:").map_or(line, |(_, words)| words).trim().to_owned())
 }
 
+/// Whether the server found its data as a crash had left them.
+pub(super) fn recovered(text: &str) -> bool {
+    ["database system was interrupted", "was not properly shut down"].iter().any(|words| text.contains(words))
+}
+
 /// What the last lines say the server ran out of.
 pub(super) fn out_of(tail: &str) -> Option<Resource> {
     let has = |words: &[&str]| tail.lines().any(|line| words.iter().any(|word| line.contains(word)));
@@ -85,6 +90,15 @@ mod tests {
         assert_eq!(out_of(memory), Some(Resource::Memory));
         assert_eq!(out_of("FATAL:  unrecognized configuration parameter \"x\""), None);
         assert_eq!(out_of(""), None);
+    }
+
+    #[test]
+    fn a_recovery_is_told_from_a_start() {
+        assert!(recovered("LOG:  database system was interrupted; last known up at 2026-01-01"));
+        assert!(recovered(
+            "LOG:  database system was not properly shut down; automatic recovery in progress"
+        ));
+        assert!(!recovered("LOG:  database system was shut down at 2026-01-01 00:00:00 UTC"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod docker;
 mod embedded;
 mod error;
 mod identity;
+mod keep;
 mod local;
 mod log;
 mod machine;
@@ -41,7 +42,9 @@ pub use docker::{EngineFacts, Image, Limits, Pin};
 pub use embedded::Package;
 pub use error::ServerError;
 pub use identity::{Container, Identity};
+pub use keep::{Kept, forget, kept};
 pub use machine::Machine;
+pub use own::Marks;
 pub use prune::{Entry, Pruned, list, prune};
 pub use psql::psql;
 pub use spec::Spec;
@@ -89,6 +92,8 @@ pub struct Needs {
     pub memory: Option<String>,
     /// A volume that stays when the container is removed, to hold the server's data.
     pub volume: Option<String>,
+    /// Whether the server's data stays for the next run that asks for the same server.
+    pub cache: bool,
     /// Whether an image without a digest may be used.
     pub allow_unpinned: bool,
     /// Set from outside, by a signal handler say, to end a start that is under way.
@@ -167,7 +172,14 @@ pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<S
             .collect();
         talk(&format!("on this server {}", each.join(", ")));
     }
-    Ok(Server { running, identity })
+    let server = Server { running, identity };
+    if server.running.recovered() {
+        talk("the cached data was not shut down cleanly and is not trusted: its datasets are built anew");
+        for (name, _) in server.databases()? {
+            server.drop_database(&name)?;
+        }
+    }
+    Ok(server)
 }
 
 fn start_embedded(
@@ -233,6 +245,11 @@ impl Running {
         }
     }
 
+    /// Whether the server had to recover data that were there before it started.
+    fn recovered(&self) -> bool {
+        matches!(self, Self::Docker(docker) if docker.recovered)
+    }
+
     fn kind(&self) -> Kind {
         match self {
             Self::Docker(_) => Kind::Docker,
@@ -279,7 +296,7 @@ impl Server {
     }
 
     /// What marks a database as made by this planbook.
-    fn marks(&self) -> std::collections::HashMap<String, String> {
+    fn marks(&self) -> Marks {
         self.running.claim().map(docker::labels::of).unwrap_or_default()
     }
 

@@ -9,6 +9,9 @@ use crate::session::Session;
 /// How the comment of a database of Planbook's starts. What follows says which planbook made it.
 const MARK: &str = "made by planbook ";
 
+/// What marks a database, by key.
+pub type Marks = HashMap<String, String>;
+
 impl Server {
     /// Makes a database, empty (`template0`) or as a copy of a template, and marks it as Planbook's.
     ///
@@ -21,9 +24,32 @@ impl Server {
         let strategy = if session.server_version_num() >= 150_000 { " STRATEGY FILE_COPY" } else { "" };
         let (database, template) = (quote(name), quote(template.unwrap_or("template0")));
         session.execute(&format!("CREATE DATABASE {database} TEMPLATE {template}{strategy}"))?;
-        let mark = format!("{MARK}{}", serde_json::json!(self.marks()));
-        session.execute(&format!("COMMENT ON DATABASE {database} IS {}", literal(&mark)))?;
+        self.mark(&mut session, name, None)
+    }
+
+    /// Adds something to what marks a database, in one stroke, in place of what was there.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn note_on_database(&self, name: &str, key: &str, value: &str) -> Result<(), ServerError> {
+        let mut session = Session::connect(self.endpoint(), self.database())?;
+        self.mark(&mut session, name, Some((key, value)))
+    }
+
+    fn mark(&self, session: &mut Session, name: &str, more: Option<(&str, &str)>) -> Result<(), ServerError> {
+        let mut marks = self.marks();
+        marks.extend(more.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        let mark = format!("{MARK}{}", serde_json::json!(marks));
+        session.execute(&format!("COMMENT ON DATABASE {} IS {}", quote(name), literal(&mark)))?;
         Ok(())
+    }
+
+    /// Every database that Planbook made on this server, with what marks it, by name.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn databases(&self) -> Result<Vec<(String, Marks)>, ServerError> {
+        marked(&mut Session::connect(self.endpoint(), self.database())?)
     }
 
     /// Drops a database with the sessions in it, where it bears the mark; one that is not there is no error.
@@ -55,25 +81,30 @@ pub(super) fn drop_of(session: &mut Session, id: &str) -> Result<Vec<String>, Se
     drop_where(session, |marks| marks.get(labels::SERVER).is_some_and(|marked| marked == id))
 }
 
-fn drop_where(
-    session: &mut Session,
-    chosen: impl Fn(&HashMap<String, String>) -> bool,
-) -> Result<Vec<String>, ServerError> {
+fn drop_where(session: &mut Session, chosen: impl Fn(&Marks) -> bool) -> Result<Vec<String>, ServerError> {
+    let mut dropped = Vec::new();
+    for (name, marks) in marked(session)? {
+        if chosen(&marks) {
+            session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(&name)))?;
+            dropped.push(name);
+        }
+    }
+    Ok(dropped)
+}
+
+/// The marked databases by name. A mark that is damaged says nothing.
+fn marked(session: &mut Session) -> Result<Vec<(String, Marks)>, ServerError> {
     let query = format!(
         "SELECT datname, shobj_description(oid, 'pg_database') FROM pg_database \
          WHERE shobj_description(oid, 'pg_database') LIKE {} ORDER BY 1",
         literal(&format!("{MARK}%"))
     );
-    let mut dropped = Vec::new();
+    let mut found = Vec::new();
     for row in session.query_rows(&query)? {
         let [Some(name), Some(comment)] = &row[..] else { continue };
-        let marks: HashMap<String, String> = serde_json::from_str(&comment[MARK.len()..]).unwrap_or_default();
-        if chosen(&marks) {
-            session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(name)))?;
-            dropped.push(name.clone());
-        }
+        found.push((name.clone(), serde_json::from_str(&comment[MARK.len()..]).unwrap_or_default()));
     }
-    Ok(dropped)
+    Ok(found)
 }
 
 fn quote(name: &str) -> String {

@@ -34,10 +34,17 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Makes the directories, each noted in the claim before it exists.
-    pub fn make(claim: &mut Claim, account: Option<&Account>) -> Result<Self, ServerError> {
+    /// Makes the directories, each noted in the claim before it exists; the data in `beside`, where that is given.
+    pub fn make(
+        claim: &mut Claim,
+        account: Option<&Account>,
+        beside: Option<&Path>,
+    ) -> Result<Self, ServerError> {
         let name = format!("planbook-{}", claim.note.id);
-        let run = make_run(&name, claim, account)?;
+        let run = match beside {
+            Some(dir) => make_private(dir, &name, claim, account)?,
+            None => make_run(&name, claim, account)?,
+        };
         let socket = make_socket(&run, &name, claim, account)?;
         let places = Self { data: run.join("data"), log: run.join("server.log"), socket, run };
         // Opened as ourselves, before the directory is given away.

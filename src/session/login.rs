@@ -59,7 +59,7 @@ fn log_in(wire: &mut Wire, endpoint: &Endpoint, database: &str) -> Result<Backen
         ("client_encoding", "UTF8"),
         ("user", &endpoint.user),
         ("database", database),
-        ("application_name", "planbook"),
+        ("application_name", &super::application_name()),
     ];
     wire.encode(|out| frontend::startup_message(parameters, out))?;
     wire.flush()?;

@@ -7,6 +7,7 @@
 mod auto_explain;
 mod canceller;
 mod capture;
+mod copy;
 mod endpoint;
 mod error;
 mod heartbeat;
@@ -31,6 +32,12 @@ pub use tls::{SslMode, Tls, TrustedRoots};
 
 use auto_explain::AutoExplain;
 use wire::Wire;
+
+/// What every session of this process calls itself, so that it can tell its own from others'.
+#[must_use]
+pub fn application_name() -> String {
+    format!("planbook {}", std::process::id())
+}
 
 /// One connection.
 #[derive(Debug)]

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod dataset;
+mod dataset_break;
+mod dataset_cache;
+mod dataset_pin;
 mod docs;
 mod engine;
 mod hostile;

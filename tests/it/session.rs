@@ -97,7 +97,7 @@ fn statements(session: &mut Session) {
         session
             .query_rows("SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()")
             .unwrap(),
-        [[Some("planbook".to_owned())]]
+        [[Some(format!("planbook {}", std::process::id()))]]
     );
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::template::Context;
 
 use super::super::de::Reader;
-use super::super::fault::Fault;
-use super::super::model::{Dataset, ServerNeeds, Settings, Template, Values};
+use super::super::fault::{Fault, Faults};
+use super::super::model::{Dataset, Part, ServerNeeds, Settings, Statistics, Template, Values};
 use super::super::source::Source;
 use super::super::wire::{self, DatasetUse, Entries, OneOrMany, Sql, Value};
 use super::super::{scalar, traps};
@@ -66,15 +66,16 @@ impl Convert<'_> {
             path: path.to_owned(),
             source: reader.tree.source.clone(),
             params: values.clone(),
-            sql: self.build(sql),
+            parts: self.build(sql),
             verify: wire.verify.as_ref().map(|verify| self.verify(verify)).unwrap_or_default(),
+            statistics: Statistics::Sampled,
         })
     }
 
     /// Statements that build tables. They see parameters only: the same tables for every run.
-    fn build(&self, sql: &OneOrMany<Sql>) -> Vec<Template> {
+    fn build(&self, sql: &OneOrMany<Sql>) -> Vec<Part> {
         self.split_at_commas(&sql.items);
-        sql.items.iter().filter_map(|sql| self.statements(*sql, Scope::Params)).collect()
+        sql.items.iter().filter_map(|sql| self.statements(*sql, Scope::Params)).map(Part::Sql).collect()
     }
 
     fn verify(&self, verify: &OneOrMany<Sql>) -> Vec<Template> {
@@ -108,6 +109,43 @@ impl Convert<'_> {
             }
         }
         values
+    }
+}
+
+/// A dataset file by itself, its parameters changed as on a command line.
+pub(in super::super) fn dataset_file(
+    path: &Path,
+    source: &Source,
+    set: &[(String, String)],
+) -> Result<Dataset, Faults> {
+    let mut outside = Vec::new();
+    let mut wrong = Vec::new();
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut file = File { source, stem: &stem, path, outside: &mut outside };
+    let dataset = file.whole(|defaults| {
+        let mut values = defaults.clone();
+        for (name, text) in set {
+            let slot = values.iter_mut().find(|(known, _)| known == name);
+            match slot.map(|slot| (params::coerce(&slot.1, text), slot)) {
+                Some((Some(value), slot)) => slot.1 = value,
+                Some((None, slot)) => wrong.push((
+                    format!("`{name}` of the dataset is {}, not `{text}`", params::noun(&slot.1)),
+                    format!("write {}", params::noun(&slot.1)),
+                )),
+                None => wrong.push((
+                    format!("the dataset has no parameter `{name}`"),
+                    params::unknown_parameter(name, defaults),
+                )),
+            }
+        }
+        values
+    });
+    let wrong =
+        wrong.into_iter().map(|(message, help)| Fault::of_file(&source.name, message).with_help(help));
+    outside.extend(wrong);
+    match dataset {
+        Some(dataset) if outside.is_empty() => Ok(dataset),
+        _ => Err(Faults::new(outside)),
     }
 }
 
@@ -150,7 +188,8 @@ impl File<'_> {
             server: ServerNeeds::default(),
         };
         convert.required(wire.version.is_some(), "planbook-dataset", "planbook-dataset: 1");
-        convert.required(wire.sql.is_some(), "sql", "sql: […]");
+        let builds = wire.sql.is_some() || wire.files.is_some() || wire.copy.is_some();
+        convert.required(builds, "sql", "sql: […]");
         if let Some(version) =
             wire.version.filter(|version| scalar::integer(reader.tree.text(version.0)).is_none())
         {
@@ -164,8 +203,23 @@ impl File<'_> {
             path: self.path.to_owned(),
             source: self.source.clone(),
             params: values,
-            sql: wire.sql.as_ref().map(|sql| convert.build(sql)).unwrap_or_default(),
+            parts: self.parts(&convert, &wire),
+            statistics: wire.statistics.map_or(Statistics::Sampled, |text| convert.statistics(text)),
             verify: wire.verify.as_ref().map(|verify| convert.verify(verify)).unwrap_or_default(),
         })
+    }
+
+    /// What builds the tables, from top to bottom of the file, whichever key it stands under.
+    fn parts(&self, convert: &Convert<'_>, wire: &wire::Dataset) -> Vec<Part> {
+        let mut parts = wire.sql.as_ref().map(|sql| convert.build(sql)).unwrap_or_default();
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        for file in wire.files.iter().flat_map(|files| &files.items) {
+            parts.extend(convert.data_file(*file, folder).map(Part::File));
+        }
+        for copy in wire.copy.iter().flat_map(|copy| &copy.items) {
+            parts.extend(convert.copy(copy, folder).map(Part::Copy));
+        }
+        parts.sort_by_key(|part| part.at().offset);
+        parts
     }
 }

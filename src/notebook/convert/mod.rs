@@ -1,6 +1,7 @@
 //! From wire types to the model: the checks that a whole notebook is needed for.
 
 mod check;
+mod copy;
 mod dataset;
 mod expect;
 mod inherit;
@@ -25,6 +26,9 @@ use super::source::{Place, Source};
 use super::{traps, wire};
 
 use names::World;
+
+pub(super) use dataset::dataset_file;
+pub(super) use sql::outliving;
 
 /// Finds the dataset file that a notebook names: its path and text, or the fault at the place that names it.
 pub(super) type FindDataset<'f> = dyn FnMut(&str, Place, &Source) -> Result<(PathBuf, Source), Fault> + 'f;

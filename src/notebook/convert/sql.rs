@@ -174,7 +174,6 @@ fn comments(statement: &str) -> usize {
 fn refusal(statement: &Statement, fresh: bool) -> Option<(String, &'static str)> {
     let words: Vec<&str> = statement.keywords.iter().map(String::as_str).take(3).collect();
     let first = words.first().copied().unwrap_or_default();
-    let two = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let refused = |what: &str, help: &'static str| Some((format!("{what} has no place in `sql`"), help));
     match first {
         "SET" | "RESET" | "DISCARD" => {
@@ -187,18 +186,27 @@ fn refusal(statement: &Statement, fresh: bool) -> Option<(String, &'static str)>
             refused(first, "write the query itself, as the `query` of a measure")
         }
         "LOAD" => refused(first, "leave it out: a measure loads auto_explain by itself"),
-        "ALTER" if words.get(1) == Some(&"SYSTEM") && !fresh => Some(outlives("ALTER SYSTEM")),
-        "CREATE" | "DROP" | "ALTER" => match words.get(1).copied() {
-            Some("USER") if words.get(2) == Some(&"MAPPING") => None,
-            Some("ROLE" | "USER" | "GROUP" | "TABLESPACE" | "DATABASE" | "SUBSCRIPTION") if !fresh => {
-                Some(outlives(&two))
-            }
-            _ => None,
-        },
         "COPY" if statement.text.to_uppercase().split_whitespace().any(|word| word == "STDIN") => Some((
             "COPY FROM STDIN has no input in a notebook".to_owned(),
-            "generate the rows in SQL: INSERT INTO … SELECT … FROM generate_series(…)",
+            "generate the rows in SQL: INSERT INTO … SELECT … FROM generate_series(…), or keep them in a file that the \
+             dataset names under `copy`",
         )),
+        _ if fresh => None,
+        _ => outliving(statement),
+    }
+}
+
+/// Why a statement would be felt beyond the database that it runs in, where it would.
+pub(in super::super) fn outliving(statement: &Statement) -> Option<(String, &'static str)> {
+    let words: Vec<&str> = statement.keywords.iter().map(String::as_str).take(3).collect();
+    match words.as_slice() {
+        ["ALTER", "SYSTEM", ..] => Some(outlives("ALTER SYSTEM")),
+        ["CREATE" | "DROP" | "ALTER", "USER", "MAPPING"] => None,
+        [
+            first @ ("CREATE" | "DROP" | "ALTER"),
+            what @ ("ROLE" | "USER" | "GROUP" | "TABLESPACE" | "DATABASE" | "SUBSCRIPTION"),
+            ..,
+        ] => Some(outlives(&format!("{first} {what}"))),
         _ => None,
     }
 }

@@ -18,7 +18,7 @@ use crate::session::{Endpoint, Secret};
 const PORT: &str = "5432/tcp";
 
 /// Marks the volumes of Planbook's that stay.
-const VOLUME: &str = "planbook.volume";
+pub(super) const VOLUME: &str = "planbook.volume";
 
 /// The name of a server's container.
 pub(in crate::server) fn name(id: &str) -> String {
@@ -128,7 +128,10 @@ pub(super) fn set_password(engine: &Engine, container: &str, endpoint: &Endpoint
     let quoted_role = endpoint.user.replace('"', "\"\"");
     let statement = format!("ALTER ROLE \"{quoted_role}\" PASSWORD '{password}'");
     // Through the environment and a pipe: a process's arguments can be read by anybody on the machine.
-    let script = "printf '%s\\n' \"$PLANBOOK_STATEMENT\" | psql -X -q -v ON_ERROR_STOP=1 -U \"$PLANBOOK_ROLE\" -d postgres";
+    // Where the socket lies, the fifth line of postmaster.pid tells: server and psql need not agree on it.
+    let script = "socket=$(sed -n 5p \"${PGDATA:-/var/lib/postgresql/data}/postmaster.pid\" 2>/dev/null)\n\
+        printf '%s\\n' \"$PLANBOOK_STATEMENT\" | \
+        psql -X -q -v ON_ERROR_STOP=1 ${socket:+-h \"$socket\"} -U \"$PLANBOOK_ROLE\" -d postgres";
     let environment = [format!("PLANBOOK_STATEMENT={statement}"), format!("PLANBOOK_ROLE={}", endpoint.user)];
     match engine.exec(container, &["sh", "-c", script], &environment)? {
         (0, _) => Ok(()),

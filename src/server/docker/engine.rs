@@ -13,8 +13,9 @@ use bollard::models::{
     ContainerCreateBody, ContainerInspectResponse, ContainerSummary, CreateImageInfo, ImageInspect,
 };
 use bollard::query_parameters::{
-    CreateContainerOptions, CreateImageOptions, InspectContainerOptions, ListContainersOptions, LogsOptions,
-    RemoveContainerOptions, StartContainerOptions, StopContainerOptions,
+    CreateContainerOptions, CreateImageOptions, InspectContainerOptions, ListContainersOptions,
+    ListVolumesOptions, LogsOptions, RemoveContainerOptions, RemoveVolumeOptions, StartContainerOptions,
+    StopContainerOptions,
 };
 use bollard::{API_DEFAULT_VERSION, Docker};
 use futures_util::StreamExt;
@@ -185,6 +186,22 @@ impl Engine {
                 }
                 error => Err(ServerError::Engine { action: "remove a container", problem: words(&error) }),
             })
+    }
+
+    /// The names of the volumes that bear a label.
+    pub fn volumes(&self, label: &str) -> Result<Vec<String>, ServerError> {
+        let filters = HashMap::from([("label".to_owned(), vec![label.to_owned()])]);
+        let options = ListVolumesOptions { filters: Some(filters) };
+        let answer = self.call("list volumes", self.docker.list_volumes(Some(options)))?;
+        Ok(answer.volumes.unwrap_or_default().into_iter().map(|volume| volume.name).collect())
+    }
+
+    /// Removes a volume; one that is gone is no error.
+    pub fn remove_volume(&self, name: &str) -> Result<(), ServerError> {
+        let answer = self.runtime.block_on(self.docker.remove_volume(name, None::<RemoveVolumeOptions>));
+        absent_as_none(answer)
+            .map(drop)
+            .map_err(|error| ServerError::Engine { action: "remove a volume", problem: words(&error) })
     }
 
     /// The containers, running or not, that a filter such as `label` or `volume` lets through.

@@ -5,7 +5,7 @@ mod container;
 pub(super) mod engine;
 mod image;
 pub(super) mod labels;
-mod volume;
+pub(super) mod volume;
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
@@ -57,21 +57,48 @@ pub(super) struct Docker {
     pub asked: BTreeMap<String, String>,
     pub image: Image,
     pub limits: Limits,
+    /// Whether the server found its data as a crash had left them.
+    pub recovered: bool,
     made: Made,
 }
 
 impl Docker {
-    /// Brings the image, makes the container, and waits until the server in it answers.
+    /// Brings the image, makes the container, and waits until the server in it answers. A volume that a run left half
+    /// made is thrown away once.
     pub fn start(
         engine: Engine,
         service: Option<&str>,
         needs: &Needs,
         talk: &mut dyn FnMut(&str),
     ) -> Result<Self, ServerError> {
+        let socket = engine.socket.clone();
+        let mut half_made = false;
+        match Self::attempt(engine, service, needs, talk, &mut half_made) {
+            Err(ServerError::DiedAtStart { status, .. }) if half_made => {
+                talk(&format!(
+                    "the server does not start on its cached volume ({status}); a new one is made"
+                ));
+                let engine = Engine::at(&socket).map_err(|problem| ServerError::NoEngine { problem })?;
+                Self::attempt(engine, service, needs, talk, &mut half_made)
+            }
+            other => other,
+        }
+    }
+
+    /// `half_made` tells whether a volume was there that the server never answered on; it is gone then.
+    fn attempt(
+        engine: Engine,
+        service: Option<&str>,
+        needs: &Needs,
+        talk: &mut dyn FnMut(&str),
+        half_made: &mut bool,
+    ) -> Result<Self, ServerError> {
         let password = Secret::new(random_password());
         let (service, instead_of) = read_service(service, needs, &password)?;
         let asked = flags(&service, needs)?;
         let present = image::bring(&engine, &service, needs, talk)?;
+        let kept = volume::kept(&service, &present, &asked, needs);
+        let needs = &Needs { volume: kept.clone().or_else(|| needs.volume.clone()), ..needs.clone() };
         let registry = Registry::open()?;
         let mut made = Made::new(engine, &registry)?;
         let user = service.environment.get("POSTGRES_USER").map_or("postgres", String::as_str).to_owned();
@@ -86,9 +113,15 @@ impl Docker {
         for volume in plan.volumes() {
             made.volumes.push(volume::hold(&made.engine, &registry, &volume, needs, talk)?);
         }
+        let existed = match &kept {
+            Some(name) => made.engine.volumes(container::VOLUME)?.contains(&volume::full_name(name)),
+            None => false,
+        };
         let body = plan.body(labels::of(&made.claim))?;
         made.engine.create(&made.name(), body)?;
         made.engine.start(&made.name())?;
+        made.cached = kept.as_deref().map(volume::full_name);
+        *half_made = existed;
         let port = made.port(needs)?;
         let endpoint = Endpoint {
             host: Host::Tcp("127.0.0.1".into()),
@@ -101,7 +134,8 @@ impl Docker {
         let found = made.look()?;
         let id = found.image.clone().unwrap_or_default();
         let image = Image { instead_of, ..Image::of_container(&made.engine, &id, &service)? };
-        Ok(Self { endpoint, asked, image, limits: limits(&found), made })
+        let recovered = made.cached.take().is_some() && log::recovered(&made.log());
+        Ok(Self { endpoint, asked, image, limits: limits(&found), recovered, made })
     }
 
     /// The engine that runs the container.
@@ -137,6 +171,8 @@ struct Made {
     claim: Claim,
     volumes: Vec<volume::Held>,
     settled: bool,
+    /// The volume that stays, until the server on it has answered: one that never does is not worth keeping.
+    cached: Option<String>,
 }
 
 impl Made {
@@ -144,7 +180,7 @@ impl Made {
         let mut note = Note::new(Kind::Docker, "");
         note.engine = Some(engine.socket.clone());
         let claim = registry.claim(note)?;
-        Ok(Self { engine, claim, volumes: Vec::new(), settled: false })
+        Ok(Self { engine, claim, volumes: Vec::new(), settled: false, cached: None })
     }
 
     fn name(&self) -> String {
@@ -270,6 +306,9 @@ impl Made {
             self.engine.stop(&self.name(), STOP_PATIENCE)?;
         }
         self.engine.remove(&self.name())?;
+        if let Some(volume) = self.cached.take() {
+            self.engine.remove_volume(&volume)?;
+        }
         self.settled = true;
         self.claim.settle()
     }

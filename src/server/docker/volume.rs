@@ -3,14 +3,18 @@
 //! In two containers both postmasters are process 1, so PostgreSQL's own lock file does not keep them apart, and the
 //! second one corrupts the data of the first. A lock on the host keeps Planbooks apart, a look at the engine the rest.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::thread::sleep;
 use std::time::Duration;
 
 use bollard::models::{ContainerSummary, ContainerSummaryStateEnum};
+use sha2::{Digest, Sha256};
 
 use super::engine::Engine;
+use super::image::Present;
 use super::labels::{self, Owner};
+use crate::server::compose::Service;
 use crate::server::registry::Registry;
 use crate::server::{Needs, ServerError};
 
@@ -21,6 +25,41 @@ const TICK: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) struct Held {
     _lock: File,
+}
+
+/// Begins the names of the volumes that hold datasets between runs.
+const DATA: &str = "data-";
+
+/// The volume that holds the data of this image with these flags between runs; none where they are not to stay, or the
+/// service has a place of its own for them.
+pub(super) fn kept(
+    service: &Service,
+    present: &Present,
+    flags: &BTreeMap<String, String>,
+    needs: &Needs,
+) -> Option<String> {
+    let taken = service.mounts.iter().any(|one| one.target.starts_with("/var/lib/postgresql"));
+    if !needs.cache || needs.volume.is_some() || taken {
+        return None;
+    }
+    let mut environment = service.environment.clone();
+    environment.retain(|name, _| !name.starts_with("POSTGRES_PASSWORD"));
+    let facts = serde_json::json!([present.name, flags, environment]);
+    let hash: String =
+        Sha256::digest(facts.to_string()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Some(format!("{DATA}{hash}"))
+}
+
+/// The volumes of datasets that no container uses now.
+pub(in crate::server) fn unused(engine: &Engine) -> Result<Vec<String>, ServerError> {
+    let mut unused = Vec::new();
+    for name in engine.volumes(super::container::VOLUME)? {
+        if name.starts_with(&full_name(DATA)) && engine.containers("volume", &name)?.is_empty() {
+            unused.push(name);
+        }
+    }
+    unused.sort();
+    Ok(unused)
 }
 
 /// Planbook's own name for a volume of a compose file or of the cache.

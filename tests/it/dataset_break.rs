@@ -1,0 +1,125 @@
+//! What must not go unnoticed while a notebook runs: snapshots, roles with settings of their own, autovacuum, a full
+//! disk.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use planbook::session::{Endpoint, Host, Session, Tls};
+
+use crate::project::{Project, files, said, wait_until};
+
+/// A notebook whose dataset takes long enough for somebody to interfere.
+const NOTEBOOK: &str = "planbook: 1
+title: Disturbed
+SERVERdataset:
+  sql:
+    - CREATE TABLE t (id int, v int)
+    - SELECT pg_sleep(4)
+    - INSERT INTO t SELECT g, g % 200 FROM generate_series(1, 20000) AS g
+steps:
+  - sql: UPDATE t SET v = v + 1
+  - sql: SELECT pg_sleep(SECONDS / 4.0)
+  - sql: SELECT pg_sleep(SECONDS)
+  - measure:
+      id: scan
+      reps: 5
+      turns: 1
+      query: SELECT * FROM t WHERE id = 500
+";
+
+fn project(server: &str, seconds: u32) -> Project {
+    let notebook = NOTEBOOK.replace("SERVER", server).replace("SECONDS", &seconds.to_string());
+    Project::with("disturbed", &notebook)
+}
+
+/// A session on the server that the project's run has started.
+fn intrude(project: &Project) -> Session {
+    let mut socket: Option<PathBuf> = None;
+    wait_until("the server has a socket", || {
+        let found = files(&project.path().join("data"));
+        socket = found.into_iter().find(|path| path.file_name().is_some_and(|name| name == ".s.PGSQL.5432"));
+        socket.is_some()
+    });
+    let directory = socket.as_deref().and_then(Path::parent).expect("a folder").to_owned();
+    let endpoint = Endpoint {
+        host: Host::Socket(directory),
+        port: 5432,
+        user: "postgres".into(),
+        password: None,
+        tls: Tls::default(),
+    };
+    let mut session = None;
+    wait_until("the server answers", || {
+        session = Session::connect(&endpoint, "postgres").ok();
+        session.is_some()
+    });
+    session.expect("a session")
+}
+
+const RUN: [&str; 4] = ["run", "disturbed", "--server", "local"];
+
+#[test]
+fn a_transaction_in_another_database_is_noticed_and_named() {
+    let project = project("", 0);
+    let run = project.spawn(&RUN);
+    let mut session = intrude(&project);
+    session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").expect("begin");
+    session.execute("SELECT count(*) FROM pg_class").expect("a snapshot");
+    let said = said(run.wait_with_output().expect("wait")).exits(1);
+    let says = format!(
+        "process {} (postgres, planbook {}, idle in transaction) holds a snapshot in postgres",
+        session.backend_pid(),
+        std::process::id()
+    );
+    assert!(said.out.contains(&says), "{}\n{}", said.out, said.err);
+}
+
+#[test]
+fn a_setting_of_the_role_is_noticed_and_named() {
+    let project = project("", 0);
+    let run = project.spawn(&RUN);
+    intrude(&project).execute("ALTER ROLE postgres SET random_page_cost = 1.1").expect("alter");
+    let said = said(run.wait_with_output().expect("wait")).exits(1);
+    assert!(said.out.contains("random_page_cost is 1.1, set for this user"), "{}\n{}", said.out, said.err);
+}
+
+#[test]
+fn autovacuum_that_works_on_a_table_is_noticed_and_named() {
+    let server = "server: {settings: {autovacuum: on, autovacuum_naptime: 1s}}\n";
+    let project = project(server, 8);
+    let said = project.planbook(&RUN).exits(1);
+    assert!(said.err.contains("autovacuum is on, as the notebook asks"), "{}", said.err);
+    assert!(said.out.contains("autovacuum has worked on t ("), "{}\n{}", said.out, said.err);
+}
+
+#[test]
+fn a_disk_that_fills_during_the_build_is_said_and_leaves_no_cache() {
+    let project = project("", 0);
+    let full = project.path().join("full");
+    std::fs::create_dir(&full).expect("create");
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=150m", "tmpfs"]).arg(&full).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no small disk can be mounted here");
+        return;
+    }
+    let notebook = NOTEBOOK
+        .replace("SERVER", "server: {settings: {max_wal_size: 64MB, min_wal_size: 32MB}}\n")
+        .replace("SECONDS", "0")
+        .replace("pg_sleep(4)", "1")
+        .replace("20000", "5000000");
+    project.write("experiments/disturbed.yaml", &notebook);
+    let run = |args: &[&str]| {
+        let output = project.command(args).env("PLANBOOK_DATA_DIR", &full).output();
+        said(output.expect("planbook starts"))
+    };
+    let first = run(&RUN);
+    // A dataset that fits finds no trace of the other one.
+    project.write("experiments/disturbed.yaml", &notebook.replace("5000000", "20000"));
+    let second = run(&RUN);
+    Command::new("umount").arg(&full).status().expect("umount");
+    let first = first.exits(3);
+    assert!(first.err.contains("No space left on device"), "{}", first.err);
+    assert!(first.err.contains("make room"), "{}", first.err);
+    second.exits(0);
+    assert_eq!(project.json("results/disturbed/local-15/manifest.json")["built"]["reused"], false);
+}
