@@ -178,7 +178,7 @@ fn a_recording_is_read_again_without_files() {
     let dataset = dataset.replace("['SELECT {{ rows }}', SELECT 2]", "['SELECT {{ rows }}', 'SELECT 2']");
     let notebook = load(Some(&dataset)).expect("a notebook");
     let dataset = notebook.dataset.expect("a dataset");
-    assert_eq!((dataset.name.as_str(), dataset.sql.len(), dataset.verify.len()), ("file", 2, 1));
+    assert_eq!((dataset.name.as_str(), dataset.parts.len(), dataset.verify.len()), ("file", 2, 1));
     assert_eq!(dataset.params[0], ("rows".to_owned(), Scalar::Integer(2)));
 }
 
