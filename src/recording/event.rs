@@ -102,6 +102,25 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The number of the step that it belongs to, where it belongs to one.
+    pub(super) fn step_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::RunStarted(_) | Self::Verified { .. } | Self::Sample(_) => None,
+            Self::Dataset(statement) | Self::Statement(statement) => Some(&mut statement.step),
+            Self::Let(bound) => Some(&mut bound.step),
+            Self::Vacuum(vacuum) => Some(&mut vacuum.step),
+            Self::Capture(capture) => Some(&mut capture.step),
+            Self::Timed(timed) => Some(&mut timed.step),
+            Self::Failure(failure) => Some(&mut failure.step),
+            Self::StepStarted { step, .. }
+            | Self::Sending { step, .. }
+            | Self::Heartbeat { step, .. }
+            | Self::Step { step, .. } => Some(step),
+        }
+    }
+}
+
 /// How a step ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -169,7 +169,10 @@ impl<'a> Runner<'a> {
     }
 
     fn work(&mut self, step: &Step) -> Result<(), StepError> {
-        self.use_base(step)?;
+        // A step that does nothing on the server can fail at nothing there.
+        if step.acts() {
+            self.use_base(step)?;
+        }
         match &step.kind {
             // Shown and judged from the recording; nothing happens on the server.
             StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) => Ok(()),
