@@ -61,7 +61,13 @@ fn experiments(folder: &Path) -> Finding {
 }
 
 fn results(folder: &Path) -> Finding {
-    match super::run::check_results(folder) {
+    let was_there = folder.exists();
+    let checked = super::run::check_results(folder);
+    if !was_there {
+        // Only an empty one goes.
+        let _ = std::fs::remove_dir(folder);
+    }
+    match checked {
         Ok(()) => Finding::good("results", format!("{} can be written", folder.display())),
         Err(error) => Finding::bad("results", error.report.to_string(), next(&error)),
     }

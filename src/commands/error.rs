@@ -74,11 +74,22 @@ impl From<RecordingError> for CommandError {
             RecordingError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 "make room on that disk, or write elsewhere with --results DIR"
             }
+            RecordingError::Io { action: "read", .. } => {
+                "a recording needs all of its files: bring it back, or run the notebook again"
+            }
+            RecordingError::Io { source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => {
+                "a folder is needed there: move the file away, or write elsewhere with --results DIR"
+            }
             RecordingError::Io { .. } => {
                 "check the folder and its rights, or write elsewhere with --results DIR"
             }
-            RecordingError::Busy { .. } => "or stop that run",
-            RecordingError::Damaged { .. } => "the evidence of that run cannot be trusted",
+            RecordingError::Occupied { .. } => "move it away, or write elsewhere with --results DIR",
+            RecordingError::Busy { .. } => {
+                "wait for that run, or give this one a folder of its own with --results DIR"
+            }
+            RecordingError::Damaged { .. } => {
+                "its evidence cannot be trusted: bring the file back, or run the notebook again"
+            }
             RecordingError::Format { .. } | RecordingError::Absent { .. } => {
                 "`planbook list` shows the notebooks"
             }

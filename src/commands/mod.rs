@@ -27,7 +27,8 @@ pub use error::CommandError;
 #[must_use]
 pub fn main(cli: &Cli) -> u8 {
     let checked = Project::current().map_err(CommandError::from).and_then(|_| execute(cli));
-    checked.unwrap_or_else(|error| {
+    let whole = checked.and_then(|code| talk::lost().map_or(Ok(code), Err));
+    whole.unwrap_or_else(|error| {
         talk::say(error::printed(&error));
         error.code
     })

@@ -9,7 +9,7 @@ use crate::recording::Recording;
 use crate::render::{self, RenderError, Subject};
 use crate::verdict::Judgement;
 
-use super::{CommandError, find, talk};
+use super::{CommandError, error, find, talk};
 
 /// Makes the reports of recordings again, without a server.
 pub(super) fn run(args: &RenderArgs) -> Result<u8, CommandError> {
@@ -26,12 +26,23 @@ pub(super) fn run(args: &RenderArgs) -> Result<u8, CommandError> {
         }
         found.extend(recordings);
     }
+    // One that is damaged does not keep the others from their reports.
+    let mut code = 0;
     for path in &found {
-        let report = Report::open(path, present_notebook(path, &args.places.experiments))?;
-        report.write(path)?;
-        talk::print(format_args!("{}\n", path.join("report.md").display()));
+        if let Err(error) = render_one(path, &args.places.experiments) {
+            code = code.max(error.code);
+            talk::say(error::printed(&error));
+        }
     }
-    Ok(0)
+    Ok(code)
+}
+
+fn render_one(path: &Path, experiments: &Path) -> Result<(), CommandError> {
+    let present = present_notebook(path, experiments)?;
+    let report = Report::open(path, present)?;
+    report.write(path)?;
+    talk::print(format_args!("{}\n", path.join("report.md").display()));
+    Ok(())
 }
 
 /// A recording with everything that is computed from it.
@@ -40,19 +51,18 @@ pub(super) struct Report {
     recording: Recording,
     analysis: Analysis,
     judgement: Judgement,
-    /// The present notebook, where it still runs what was recorded.
-    present: Option<Notebook>,
 }
 
 impl Report {
-    /// Reads the recording and judges it. `present` gives the prose, where it still runs what was recorded.
+    /// Reads the recording and judges it. `present` runs what was recorded, and gives prose and claims.
     pub(super) fn open(path: &Path, present: Option<Notebook>) -> Result<Self, CommandError> {
-        let recording = Recording::open(path)?;
-        let present = present.filter(|notebook| notebook.runs_hash() == recording.manifest.inputs.runs);
+        let mut recording = Recording::open(path)?;
+        if let Some(present) = present {
+            recording.adopt(present);
+        }
         let analysis = Analysis::of(&recording);
-        let notebook = present.as_ref().unwrap_or(&recording.notebook);
-        let judgement = Judgement::of(&recording, &analysis, notebook);
-        Ok(Self { recording, analysis, judgement, present })
+        let judgement = Judgement::of(&recording, &analysis, &recording.notebook);
+        Ok(Self { recording, analysis, judgement })
     }
 
     pub(super) fn subject(&self) -> Subject<'_> {
@@ -60,7 +70,7 @@ impl Report {
             recording: &self.recording,
             analysis: &self.analysis,
             judgement: &self.judgement,
-            notebook: self.present.as_ref().unwrap_or(&self.recording.notebook),
+            notebook: &self.recording.notebook,
         }
     }
 
@@ -70,10 +80,28 @@ impl Report {
     }
 }
 
-/// The notebook as it is now, with the parameters of the recording.
-fn present_notebook(path: &Path, experiments: &Path) -> Option<Notebook> {
-    let manifest = Recording::manifest(path).ok()?;
-    let path = experiments.join(format!("{}.yaml", manifest.notebook));
+/// The notebook as it is now, with the parameters of the recording. Where it cannot serve, the recorded one does, and
+/// that is said.
+fn present_notebook(path: &Path, experiments: &Path) -> Result<Option<Notebook>, CommandError> {
+    let manifest = Recording::manifest(path)?;
+    let Ok(file) = find::notebook(&manifest.notebook, experiments) else { return Ok(None) };
+    let instead = |why: &str| {
+        talk::say(format_args!(
+            "note: {} {why}: {} tells the notebook as it was recorded",
+            file.display(),
+            path.display()
+        ));
+    };
     let overrides = Overrides { profile: manifest.profile.clone(), set: manifest.overrides.clone() };
-    notebook::load(&path, &overrides).ok()
+    match notebook::load(&file, &overrides) {
+        Ok(present) if present.runs_hash() != manifest.inputs.runs => {
+            instead("runs something else by now");
+            Ok(None)
+        }
+        Ok(present) => Ok(Some(present)),
+        Err(_) => {
+            instead("has faults (`planbook validate` shows them)");
+            Ok(None)
+        }
+    }
 }

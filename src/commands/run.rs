@@ -73,6 +73,7 @@ fn load(args: &RunArgs) -> Result<Vec<Notebook>, CommandError> {
         args.notebooks.iter().map(|name| find::notebook(name, experiments)).collect::<Result<_, _>>()?
     };
     let overrides = Overrides { profile: args.changes.profile.clone(), set: args.changes.set.clone() };
+    check_names(&paths)?;
     let mut notebooks = Vec::new();
     let mut faults = None;
     for path in paths {
@@ -92,6 +93,19 @@ fn load(args: &RunArgs) -> Result<Vec<Notebook>, CommandError> {
         check_only(&notebooks, only)?;
     }
     Ok(notebooks)
+}
+
+/// Recordings are kept by the notebook's name: of two with one name, the second would replace the first's.
+fn check_names(paths: &[PathBuf]) -> Result<(), CommandError> {
+    for (index, path) in paths.iter().enumerate() {
+        if let Some(other) = paths[..index].iter().find(|other| other.file_stem() == path.file_stem()) {
+            return Err(CommandError::usage(
+                format!("{} and {} would leave one recording", other.display(), path.display()),
+                "name each notebook once, or run them apart with --results DIR",
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check_only(notebooks: &[Notebook], only: &str) -> Result<(), CommandError> {
@@ -177,8 +191,9 @@ fn run_in(
             .and_then(|()| run::run(&job, &mut observers))
     };
     progress.finish();
-    writer.conclude(status(&ended), started.elapsed().as_secs_f64())?;
-    if let Err(error) = ended {
+    let concluded = writer.conclude(status(&ended), started.elapsed().as_secs_f64());
+    // Where both went wrong, as on a full disk, the first tells more.
+    if let Err(error) = ended.and(concluded.map_err(RunError::from)) {
         let left = writer.abandon();
         return Err(broken(error, server, &left));
     }
@@ -255,6 +270,7 @@ fn manifest(args: &RunArgs, notebook: &Notebook, server: &Server) -> Manifest {
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         seconds: None,
         status: Status::Running,
+        files: BTreeMap::new(),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Talk goes to stderr, data to stdout. Colour only on a terminal, and only where NO_COLOR is not set.
 
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use crate::render::Paint;
+
+use super::CommandError;
 
 /// One line of talk.
 pub(super) fn say(line: impl Display) {
@@ -11,11 +14,28 @@ pub(super) fn say(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Data.
+/// Why data did not reach stdout, the first time that it did not.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Data. Whether all of it arrived is asked at the end, by [`lost`].
 pub(super) fn print(text: impl Display) {
-    // A reader that went away (`| head`) is no error of ours.
-    let _ = write!(std::io::stdout(), "{text}");
-    let _ = std::io::stdout().flush();
+    let mut stdout = std::io::stdout();
+    match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        // A reader that went away (`| head`) is no error of ours.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let _ = LOST.set(error.to_string());
+        }
+        _ => {}
+    }
+}
+
+/// The error, where data was printed that stdout did not take: a full disk behind it, say.
+pub(super) fn lost() -> Option<CommandError> {
+    let error = LOST.get()?;
+    Some(CommandError::environment(
+        format!("cannot write to the standard output: {error}"),
+        "make room where it goes to, and run the command again",
+    ))
 }
 
 fn colour_wanted() -> bool {

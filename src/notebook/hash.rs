@@ -37,6 +37,14 @@ impl Notebook {
     }
 }
 
+impl Step {
+    /// Whether the step does something on the server. The others only show or judge what was recorded.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        runs(self).is_some()
+    }
+}
+
 fn hash(value: &Value) -> String {
     Sha256::digest(value.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -16,13 +16,19 @@ pub enum RecordingError {
         source: std::io::Error,
     },
     /// Another run is writing the same recording.
-    #[error("another run is writing {}: wait for it, or give this one a folder of its own with --results DIR", path.display())]
+    #[error("another run is writing {}", path.display())]
     Busy {
         /// The folder that it writes.
         path: PathBuf,
     },
+    /// Something that is no recording stands where the recording would go.
+    #[error("{} is there already and is no recording (no manifest.json in it)", path.display())]
+    Occupied {
+        /// What stands there.
+        path: PathBuf,
+    },
     /// A file of a recording cannot be understood.
-    #[error("{} is damaged: {reason}; run the notebook again to replace the recording", path.display())]
+    #[error("{} is damaged: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

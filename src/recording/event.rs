@@ -121,6 +121,31 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The number of the step that it belongs to, where it belongs to one.
+    pub(super) fn step_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::RunStarted(_)
+            | Self::Verified { .. }
+            | Self::Built(_)
+            | Self::Reused { .. }
+            | Self::Loading(_)
+            | Self::Sample(_) => None,
+            Self::Dataset(statement) | Self::Statement(statement) => Some(&mut statement.step),
+            Self::Let(bound) => Some(&mut bound.step),
+            Self::Vacuum(vacuum) => Some(&mut vacuum.step),
+            Self::Capture(capture) => Some(&mut capture.step),
+            Self::Timed(timed) => Some(&mut timed.step),
+            Self::Failure(failure) => Some(&mut failure.step),
+            Self::StepStarted { step, .. }
+            | Self::Sending { step, .. }
+            | Self::Heartbeat { step, .. }
+            | Self::Note { step, .. }
+            | Self::Step { step, .. } => Some(step),
+        }
+    }
+}
+
 /// A dataset that is there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BuiltEvent {

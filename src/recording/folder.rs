@@ -16,6 +16,9 @@ pub struct Folder {
     lock: File,
 }
 
+/// The file that makes a folder a recording.
+const MANIFEST: &str = "manifest.json";
+
 const LOCK: &str = ".lock";
 const PARTIAL: &str = ".partial";
 
@@ -37,13 +40,15 @@ impl Folder {
     /// What an earlier, killed run left in `.partial` is moved to `.partial.1` (or the next free number).
     ///
     /// # Errors
-    /// When another run is writing the same recording, or the disk refuses.
+    /// When another run is writing the same recording, something that is none stands in its place, or the disk
+    /// refuses.
     pub fn begin(finished: &Path) -> Result<Self, RecordingError> {
         let partial = beside(finished, PARTIAL);
         if let Some(parent) = finished.parent() {
             fs::create_dir_all(parent).map_err(RecordingError::io("create", parent))?;
         }
         recover(finished)?;
+        refuse_others(finished)?;
         if partial.exists() {
             set_aside(&partial)?;
         }
@@ -74,6 +79,8 @@ impl Folder {
     /// Leaves the partial folder as it is and returns where that is.
     #[must_use]
     pub fn abandon(self) -> PathBuf {
+        // Left there it would do no harm, but nobody needs it.
+        let _ = fs::remove_file(self.partial.join(LOCK));
         self.partial
     }
 }
@@ -98,6 +105,16 @@ fn set_aside(partial: &Path) -> Result<(), RecordingError> {
     }
     drop(held);
     Ok(())
+}
+
+/// Only a recording may be replaced by one: whatever else bears its name is somebody's, and is left alone.
+fn refuse_others(finished: &Path) -> Result<(), RecordingError> {
+    let empty = || fs::read_dir(finished).is_ok_and(|mut entries| entries.next().is_none());
+    let is_link = finished.is_symlink();
+    if (!finished.exists() && !is_link) || (!is_link && (finished.join(MANIFEST).is_file() || empty())) {
+        return Ok(());
+    }
+    Err(RecordingError::Occupied { path: finished.to_owned() })
 }
 
 /// The name that the old recording bears while two renames are under way.
@@ -183,6 +200,24 @@ mod tests {
         Folder::begin(&finished).expect("begin").finish().expect("finish");
         assert_eq!(read(&home.path().join("local-15.partial.1")), "one");
         assert_eq!(read(&home.path().join("local-15.partial.2")), "two");
+    }
+
+    #[test]
+    fn what_is_no_recording_is_not_replaced() {
+        let home = tempfile::tempdir().expect("tempdir");
+        let occupied = |name: &str| {
+            let error = Folder::begin(&home.path().join(name)).expect_err(name);
+            assert!(matches!(error, RecordingError::Occupied { .. }), "{name}: {error}");
+        };
+        fs::create_dir(home.path().join("notes")).expect("create");
+        fs::write(home.path().join("notes/mine.txt"), "mine").expect("write");
+        fs::write(home.path().join("file"), "mine").expect("write");
+        std::os::unix::fs::symlink(home.path().join("notes"), home.path().join("link")).expect("link");
+        std::os::unix::fs::symlink("nowhere", home.path().join("dangling")).expect("link");
+        ["notes", "file", "link", "dangling"].into_iter().for_each(occupied);
+        assert_eq!(fs::read_to_string(home.path().join("notes/mine.txt")).expect("kept"), "mine");
+        fs::create_dir(home.path().join("empty")).expect("create");
+        Folder::begin(&home.path().join("empty")).expect("begin").finish().expect("finish");
     }
 
     #[test]

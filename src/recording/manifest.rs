@@ -76,4 +76,7 @@ pub struct Manifest {
     pub seconds: Option<f64>,
     /// How it ended.
     pub status: Status,
+    /// SHA-256 of every file of evidence, by its path in the recording; none until the end.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
 }

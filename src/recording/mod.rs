@@ -4,6 +4,7 @@
 
 mod error;
 mod event;
+mod evidence;
 mod folder;
 mod manifest;
 mod reader;

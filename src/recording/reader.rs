@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::notebook::{self, Notebook, Overrides, Source};
 use crate::plan::{Families, Plan};
 
+use super::evidence;
 use super::manifest::FORMAT;
 use super::writer::SAMPLES_HEADER;
 use super::{ArmKey, CaptureEvent, Event, Manifest, RecordingError, Status};
@@ -59,11 +60,35 @@ impl Recording {
     /// When a file is missing, damaged or of another format.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let manifest = Self::manifest(path)?;
+        evidence::check(path, &manifest)?;
         let notebook = read_notebook(path, &manifest)?;
         let events = read_events(path, manifest.status)?;
         let captures = read_captures(path, &events)?;
         let samples = read_samples(path, manifest.status)?;
         Ok(Self { path: path.to_owned(), manifest, notebook, events, captures, samples })
+    }
+
+    /// Takes another state of the notebook, one that runs the same, for the recorded one: its prose, its claims.
+    ///
+    /// Steps that only show may have come or gone, which moves the numbers of the others. What happened is
+    /// brought to the new numbers, so that it stays with its step.
+    pub fn adopt(&mut self, present: Notebook) {
+        let acting = |notebook: &Notebook| -> Vec<usize> {
+            notebook.steps.iter().filter(|step| step.acts()).map(|step| step.number).collect()
+        };
+        let mut moved: BTreeMap<usize, usize> =
+            acting(&self.notebook).into_iter().zip(acting(&present)).collect();
+        moved.insert(0, 0);
+        let move_it = |event: &mut Event| match event.step_mut() {
+            None => true,
+            // Of a step that only shows there is nothing to tell but that its turn came.
+            Some(step) => moved.get(step).inspect(|new| *step = **new).is_some(),
+        };
+        self.events.retain_mut(move_it);
+        for captured in self.captures.values_mut() {
+            captured.event.step = moved.get(&captured.event.step).copied().unwrap_or(captured.event.step);
+        }
+        self.notebook = present;
     }
 }
 

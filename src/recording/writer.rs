@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::notebook::Notebook;
 
+use super::evidence;
 use super::{
     BuiltEvent, CaptureEvent, Event, Folder, Manifest, Observer, RecordingError, SampleEvent, Status,
 };
@@ -51,13 +52,14 @@ impl Writer {
         self.folder.path()
     }
 
-    /// Notes in the manifest how the run ended.
+    /// Notes in the manifest how the run ended, and the bytes of every file of evidence.
     ///
     /// # Errors
     /// When the disk refuses.
     pub fn conclude(&mut self, status: Status, seconds: f64) -> Result<(), RecordingError> {
         self.manifest.status = status;
         self.manifest.seconds = Some(seconds);
+        self.manifest.files = evidence::digests(self.path())?;
         write_json(&self.path().join("manifest.json"), &self.manifest)
     }
 

@@ -21,6 +21,7 @@ mod project;
 mod run;
 mod run_broken;
 mod run_servers;
+mod run_render;
 mod scene;
 mod server_docker;
 mod server_embedded;

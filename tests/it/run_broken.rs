@@ -79,7 +79,7 @@ fn the_next_run_is_not_disturbed_by_a_killed_one() {
 
 #[test]
 fn signals_end_the_run_and_leave_no_server() {
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         let project = Project::with("slow", SLOW);
         let run = project.spawn(&["run", "slow", "--server", "local"]);
         wait_until("samples are written", || in_the_middle(&project));
@@ -140,4 +140,32 @@ fn two_runs_of_one_recording_do_not_mix() {
     assert!(second.err.contains("another run is writing"), "{}", second.err);
     kill(pid(&first), Signal::SIGINT).expect("signal");
     first.wait().expect("wait");
+}
+
+#[test]
+fn what_is_no_recording_is_never_replaced() {
+    let project = Project::with("slow", SLOW);
+    project.write("results/slow/local-15/notes.txt", "mine");
+    let said = project.planbook(&["run", "slow", "--server", "local"]).exits(3);
+    assert!(said.err.contains("is no recording"), "{}", said.err);
+    assert_eq!(project.read("results/slow/local-15/notes.txt"), "mine");
+    assert!(!project.exists(PARTIAL));
+}
+
+#[test]
+fn two_notebooks_of_one_name_are_not_run_into_one_recording() {
+    let project = Project::with("slow", SLOW);
+    project.write("elsewhere/slow.yaml", SLOW);
+    let said = project.planbook(&["run", "slow", "elsewhere/slow.yaml", "--server", "local"]).exits(2);
+    assert!(said.err.contains("one recording"), "{}", said.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn data_that_does_not_arrive_is_an_error() {
+    let project = Project::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let run = project.command(&["schema"]).stdout(full).output().expect("planbook starts");
+    let said = said(run).exits(3);
+    assert!(said.err.contains("standard output"), "{}", said.err);
 }
