@@ -8,6 +8,21 @@ use crate::stats;
 
 use super::{ArmResult, arm_result};
 
+/// Reads one number of an execution.
+type Pick = fn(&ExecutedEvent) -> Option<u64>;
+
+/// The numbers of an execution that are counted, sizes those after it.
+const COUNTED: &[(Metric, Pick)] = &[
+    (Metric::Rows, |executed| executed.rows),
+    (Metric::WalRecords, |executed| executed.wal.records),
+    (Metric::WalFpi, |executed| executed.wal.fpi),
+    (Metric::WalBytes, |executed| Some(executed.wal.bytes)),
+    (Metric::TotalBytes, |executed| Some(executed.sizes?[1].total)),
+    (Metric::HeapBytes, |executed| executed.sizes?[1].heap),
+    (Metric::ToastBytes, |executed| executed.sizes?[1].toast),
+    (Metric::IndexBytes, |executed| executed.sizes?[1].indexes),
+];
+
 /// An arm of a `time` step: times from its samples; rows, WAL and sizes as medians over its executions.
 pub(super) fn executed(recording: &Recording, key: ArmKey, step: usize, asked: usize) -> ArmResult {
     let executions: Vec<&ExecutedEvent> = recording
@@ -20,24 +35,12 @@ pub(super) fn executed(recording: &Recording, key: ArmKey, step: usize, asked: u
         .collect();
     let mut result = arm_result(recording, key, step, asked);
     result.measured = !executions.is_empty();
-    let each = |pick: &dyn Fn(&ExecutedEvent) -> Option<u64>| {
+    for (metric, pick) in COUNTED {
         // Absent in one is absent: a median over the others would be of something else.
         let values: Option<Vec<f64>> =
             executions.iter().map(|executed| pick(executed).map(|value| value as f64)).collect();
-        values.filter(|values| !values.is_empty())
-    };
-    let counted: [(Metric, &dyn Fn(&ExecutedEvent) -> Option<u64>); 8] = [
-        (Metric::Rows, &|executed| executed.rows),
-        (Metric::WalRecords, &|executed| executed.wal.records),
-        (Metric::WalFpi, &|executed| executed.wal.fpi),
-        (Metric::WalBytes, &|executed| Some(executed.wal.bytes)),
-        (Metric::TotalBytes, &|executed| Some(executed.sizes?[1].total)),
-        (Metric::HeapBytes, &|executed| executed.sizes?[1].heap),
-        (Metric::ToastBytes, &|executed| executed.sizes?[1].toast),
-        (Metric::IndexBytes, &|executed| executed.sizes?[1].indexes),
-    ];
-    for (metric, pick) in counted {
-        result.metrics.extend(each(pick).map(|values| (metric, median(values))));
+        let values = values.filter(|values| !values.is_empty());
+        result.metrics.extend(values.map(|values| (*metric, median(values))));
     }
     let growth: Vec<f64> = executions
         .iter()

@@ -51,8 +51,10 @@ impl Analysis {
     pub fn of(recording: &Recording) -> Self {
         let mut arms = Vec::new();
         for step in &recording.notebook.steps {
-            let key =
-                |measure: &str, arm: Option<&String>| ArmKey { measure: measure.to_owned(), arm: arm.cloned() };
+            let key = |measure: &str, arm: Option<&String>| ArmKey {
+                measure: measure.to_owned(),
+                arm: arm.cloned(),
+            };
             match &step.kind {
                 StepKind::Measure(measure) => arms.extend(measure.arms.iter().map(|arm| {
                     arm_result(recording, key(&measure.id, arm.id.as_ref()), step.number, measure.reps)
@@ -60,9 +62,11 @@ impl Analysis {
                 StepKind::Time(time) => arms.extend(time.arms.iter().map(|arm| {
                     acts::executed(recording, key(&time.id, arm.id.as_ref()), step.number, time.reps)
                 })),
-                StepKind::Storage(storage) => arms.extend(storage.of.iter().map(|relation| {
-                    acts::stored(recording, key(&storage.id, Some(relation)), step.number)
-                })),
+                StepKind::Storage(storage) => {
+                    arms.extend(storage.of.iter().map(|relation| {
+                        acts::stored(recording, key(&storage.id, Some(relation)), step.number)
+                    }))
+                }
                 _ => {}
             }
         }

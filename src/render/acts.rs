@@ -66,7 +66,9 @@ pub(super) struct CompareView {
 pub(super) fn statements(subject: Subject<'_>, number: usize, arm: Option<&ArmKey>) -> Vec<StatementView> {
     let events = subject.recording.events.iter();
     let shown = events.filter_map(|event| match event {
-        Event::Statement(event) if event.step == number && event.arm.as_ref() == arm => Some(statement(event)),
+        Event::Statement(event) if event.step == number && event.arm.as_ref() == arm => {
+            Some(statement(event))
+        }
         Event::Vacuum(event) if event.step == number && event.arm.as_ref() == arm => Some(vacuum(event)),
         _ => None,
     });
@@ -180,7 +182,8 @@ fn columns(subject: Subject<'_>, id: &str) -> Vec<Metric> {
 }
 
 pub(super) fn storage(subject: Subject<'_>, step: &Step, storage: &Storage) -> StorageView {
-    const COLUMNS: [Metric; 4] = [Metric::HeapBytes, Metric::ToastBytes, Metric::IndexBytes, Metric::TotalBytes];
+    const COLUMNS: [Metric; 4] =
+        [Metric::HeapBytes, Metric::ToastBytes, Metric::IndexBytes, Metric::TotalBytes];
     let mut header = vec![HeadView::words("relation")];
     header.extend(COLUMNS.map(HeadView::metric));
     let mut rows = Vec::new();

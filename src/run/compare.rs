@@ -21,7 +21,8 @@ impl Runner<'_> {
                 let notebook = self.job.notebook;
                 let arms: Vec<(&Arm, ArmKey)> =
                     subjects.iter().flat_map(|subject| arms_of(&notebook.steps, subject)).collect();
-                let answers = self.stage(step, &arms).and_then(|places| self.answers_of(step, &arms, &places));
+                let answers =
+                    self.stage(step, &arms).and_then(|places| self.answers_of(step, &arms, &places));
                 let dropped = self.drop_clones(step);
                 answers.and_then(|answers| dropped.map(|()| answers))?
             }

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::notebook::{Arm, Measure, Step};
 use crate::plan::Shape;
 use crate::recording::{ArmKey, CaptureEvent, Event, SampleEvent, TimedEvent};
-use crate::session::{
-    ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Session, SessionError, Settled, time_arms,
-};
+use crate::session::{ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Session, SessionError, Settled, time_arms};
 
 use super::clones::Place;
 use super::condition::Condition;
@@ -119,7 +117,9 @@ impl Runner<'_> {
     fn of_prepared(&self, step: &Step, prepared: &Prepared<'_>, error: SessionError) -> StepError {
         let within = prepared.condition.within.join(";\n");
         let sent = match (&error, &prepared.arm.within) {
-            (SessionError::Sql(sql), Some(template)) if prepared.condition.within.contains(&sql.statement) => {
+            (SessionError::Sql(sql), Some(template))
+                if prepared.condition.within.contains(&sql.statement) =>
+            {
                 Some((template, within.as_str()))
             }
             _ => Some((&prepared.arm.query, prepared.query.as_str())),

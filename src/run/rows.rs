@@ -124,7 +124,10 @@ mod tests {
 
     fn answer(floats: &[bool], rows: &[&[&str]]) -> Answer {
         let cell = |cell: &&str| (*cell != "NULL").then(|| (*cell).to_owned());
-        Answer { floats: floats.to_vec(), rows: rows.iter().map(|row| row.iter().map(cell).collect()).collect() }
+        Answer {
+            floats: floats.to_vec(),
+            rows: rows.iter().map(|row| row.iter().map(cell).collect()).collect(),
+        }
     }
 
     fn told(one: &Answer, other: &Answer, rules: Rules) -> Result<Option<f64>, String> {

@@ -12,7 +12,8 @@ impl Runner<'_> {
     pub(super) fn storage(&mut self, step: &Step, storage: &Storage) -> Result<(), StepError> {
         for relation in &storage.of {
             let session = &mut self.main.session;
-            let found = sizes(session, relation).and_then(|sizes| Ok((sizes, each_index(session, relation)?)));
+            let found =
+                sizes(session, relation).and_then(|sizes| Ok((sizes, each_index(session, relation)?)));
             let (sizes, each_index) = found.map_err(|error| self.failure(step, None, error))?;
             let relation = relation.clone();
             self.emit(Event::Storage(StorageEvent { step: step.number, relation, sizes, each_index }))?;
@@ -43,12 +44,7 @@ pub(super) fn sizes(session: &mut Session, relation: &str) -> Result<Sizes, Sess
     );
     let row = session.query_rows(&query)?.into_iter().next().unwrap_or_default();
     let bytes = |column: usize| row.get(column)?.as_deref()?.parse().ok();
-    Ok(Sizes {
-        total: bytes(0).unwrap_or_default(),
-        heap: bytes(1),
-        toast: bytes(2),
-        indexes: bytes(3),
-    })
+    Ok(Sizes { total: bytes(0).unwrap_or_default(), heap: bytes(1), toast: bytes(2), indexes: bytes(3) })
 }
 
 fn each_index(session: &mut Session, relation: &str) -> Result<Vec<(String, u64)>, SessionError> {

@@ -67,7 +67,13 @@ impl Runner<'_> {
     }
 
     /// One sample: a clone, the statement in it, and what it left.
-    fn sample(&mut self, step: &Step, time: &TimeStep, timed: &Timed<'_>, rep: usize) -> Result<(), StepError> {
+    fn sample(
+        &mut self,
+        step: &Step,
+        time: &TimeStep,
+        timed: &Timed<'_>,
+        rep: usize,
+    ) -> Result<(), StepError> {
         let name = self.clone_as(step, &timed.template)?;
         let mut stage = Stage::new(self.connect_to(step, &name)?);
         let executed = stage

@@ -100,8 +100,7 @@ impl Runner<'_> {
     ) -> Result<Option<String>, StepError> {
         let mut causes = Vec::new();
         if skipped(account) {
-            let holders =
-                self.lock_holders(table, place).map_err(|error| self.failure(step, None, error))?;
+            let holders = self.lock_holders(table, place).map_err(|error| self.failure(step, None, error))?;
             causes.push(match holders.is_empty() {
                 true => "a lock kept VACUUM from the table".to_owned(),
                 false => format!("a lock kept VACUUM from the table: it is held by {}", holders.join(", ")),
@@ -175,11 +174,10 @@ fn skipped(account: &[String]) -> bool {
 
 /// From 14 on, VACUUM leaves index cleanup out where few pages hold dead items: those pages stay out of the map.
 fn bypassed(account: &[String]) -> Option<String> {
-    let line = account.iter().flat_map(|entry| entry.lines()).find(|line| line.contains("index scan bypassed"))?;
+    let line =
+        account.iter().flat_map(|entry| entry.lines()).find(|line| line.contains("index scan bypassed"))?;
     let told = line.split_once("bypassed: ").map_or("", |(_, told)| told.trim());
-    Some(format!(
-        "index cleanup was bypassed: {told}, which INDEX_CLEANUP ON would remove"
-    ))
+    Some(format!("index cleanup was bypassed: {told}, which INDEX_CLEANUP ON would remove"))
 }
 
 /// Pages that a cursor or another reader held at that moment.

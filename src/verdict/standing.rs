@@ -45,7 +45,9 @@ fn failed(subject: &str, expected: &str, failure: &Failure) -> Verdict {
 pub(super) fn vacuum(recording: &Recording, step: &Step, vacuum: &Vacuum) -> Vec<Verdict> {
     let mut events = vacuums(recording, step, None);
     let tables = vacuum.tables.iter();
-    tables.map(|table| visibility(recording, step, step.at.line, vacuum.complete, table, events.next())).collect()
+    tables
+        .map(|table| visibility(recording, step, step.at.line, vacuum.complete, table, events.next()))
+        .collect()
 }
 
 /// The same of the VACUUMs that prepared an arm.
@@ -99,7 +101,8 @@ fn visibility(
         nearest: None,
         tree: None,
         next: (outcome == Outcome::Fail && complete).then(|| {
-            "remove what kept VACUUM from its work, or write `expect: incomplete` if that is the lesson".to_owned()
+            "remove what kept VACUUM from its work, or write `expect: incomplete` if that is the lesson"
+                .to_owned()
         }),
     }
 }

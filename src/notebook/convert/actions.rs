@@ -82,7 +82,8 @@ impl Convert<'_> {
         for (name, own) in named {
             let id = identifier(reader, *name, "an arm");
             let Some(query) = self.timed(own.sql.or(wire.sql), name.0, scope) else { continue };
-            let mut arm = Arm { id: Some(id?), label: own.label.and_then(|label| self.text(label)), ..bare(query) };
+            let mut arm =
+                Arm { id: Some(id?), label: own.label.and_then(|label| self.text(label)), ..bare(query) };
             arm.settings.extend(own.settings.iter().flat_map(|settings| self.settings(settings, scope)));
             arm.setup.extend(self.setup(own.setup.as_ref(), name.0, scope));
             arms.push(arm);
@@ -116,7 +117,12 @@ impl Convert<'_> {
         let statements = self.split(sql, &template)?;
         if let Some(second) = statements.get(1) {
             let message = "one statement is timed, and a second begins here".to_owned();
-            self.statement_fault(&template, second, message, "move it to `setup`, or to a `time` step of its own");
+            self.statement_fault(
+                &template,
+                second,
+                message,
+                "move it to `setup`, or to a `time` step of its own",
+            );
             return None;
         }
         let statement = statements.first()?;
@@ -126,7 +132,12 @@ impl Convert<'_> {
         );
         if reads && !modifies_data(&statement.text) {
             let message = "`time` is for a statement that changes something, and this one reads".to_owned();
-            self.statement_fault(&template, statement, message, "write a `measure` step with it as the `query`");
+            self.statement_fault(
+                &template,
+                statement,
+                message,
+                "write a `measure` step with it as the `query`",
+            );
             return None;
         }
         Some(template)
@@ -199,7 +210,11 @@ impl Convert<'_> {
         let number = rendered.trim().parse::<f64>().ok().filter(|number| (0.0..1.0).contains(number));
         if number.is_none() {
             let message = format!("`{}` is no tolerance", rendered.trim());
-            self.reader.fault(self.reader.tree.place(text.0), message, "write a share of the value, such as 1e-9");
+            self.reader.fault(
+                self.reader.tree.place(text.0),
+                message,
+                "write a share of the value, such as 1e-9",
+            );
         }
         number
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::model::{Arm, Expectation, ExplainKeys, Measure, SetupStep, Settings, Template};
+use super::super::model::{Arm, Expectation, ExplainKeys, Measure, Settings, SetupStep, Template};
 use super::super::node::NodeId;
 use super::super::wire::{self, Sql};
 use super::Convert;

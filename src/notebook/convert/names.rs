@@ -234,7 +234,9 @@ impl World {
     pub(super) fn arms(&self, measure: &str) -> Vec<String> {
         let known = self.known.iter().find(|known| known.name == measure);
         match known.map(|known| &known.kind) {
-            Some(Kind::Group(group)) if matches!(group.part, "arm" | "relation") => group.parts.keys().cloned().collect(),
+            Some(Kind::Group(group)) if matches!(group.part, "arm" | "relation") => {
+                group.parts.keys().cloned().collect()
+            }
             _ => Vec::new(),
         }
     }

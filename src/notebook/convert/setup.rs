@@ -22,7 +22,11 @@ impl Convert<'_> {
         let Some(setup) = setup else { return Vec::new() };
         if setup.items.is_empty() {
             let place = self.reader.tree.place(owner);
-            self.reader.fault(place, "`setup` is empty", "write its steps, or `fresh: arm` for a clone as it is");
+            self.reader.fault(
+                place,
+                "`setup` is empty",
+                "write its steps, or `fresh: arm` for a clone as it is",
+            );
         }
         setup.items.iter().filter_map(|step| self.setup_step(step, owner, scope)).collect()
     }
@@ -41,9 +45,10 @@ impl Convert<'_> {
             wire::SetupStep::Vacuum(vacuum) => {
                 let first = match vacuum {
                     wire::Either::Other(tables) => tables.items.first(),
-                    wire::Either::Map(map) => {
-                        map.table.as_ref().or_else(|| map.tables.as_ref().and_then(|tables| tables.items.first()))
-                    }
+                    wire::Either::Map(map) => map
+                        .table
+                        .as_ref()
+                        .or_else(|| map.tables.as_ref().and_then(|tables| tables.items.first())),
                 };
                 SetupStep { at: place(first), kind: SetupKind::Vacuum(self.vacuum(vacuum, owner)) }
             }

@@ -82,7 +82,13 @@ impl Convert<'_> {
         }
     }
 
-    pub(super) fn statement_fault(&self, template: &Template, statement: &Statement, message: String, help: &str) {
+    pub(super) fn statement_fault(
+        &self,
+        template: &Template,
+        statement: &Statement,
+        message: String,
+        help: &str,
+    ) {
         let tree = self.reader.tree;
         let skipped = comments(&statement.text);
         let first_line = statement.text[skipped..].lines().next().map_or(0, |line| line.trim_end().len());

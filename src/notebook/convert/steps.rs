@@ -122,7 +122,11 @@ impl Convert<'_> {
             .then(|| super::super::model::Template { text: text.to_owned(), at: tree.place(expr.0) })
     }
 
-    pub(super) fn vacuum(&self, vacuum: &Either<wire::Vacuum, OneOrMany<wire::Name>>, node: NodeId) -> Vacuum {
+    pub(super) fn vacuum(
+        &self,
+        vacuum: &Either<wire::Vacuum, OneOrMany<wire::Name>>,
+        node: NodeId,
+    ) -> Vacuum {
         let wire = match vacuum {
             Either::Other(tables) => {
                 return Vacuum {
