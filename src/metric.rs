@@ -77,6 +77,8 @@ metrics! {
     Written "written" Counter Blocks "blocks that this execution had to write out";
     TempRead "temp_read" Counter Blocks "blocks of temporary files read";
     TempWritten "temp_written" Counter Blocks "blocks of temporary files written";
+    FirstBlocks "first_blocks" Counter Blocks "blocks of the first of the captures, which ran before all others";
+    FirstHeapFetches "first_heap_fetches" Counter Count "heap fetches of the first of the captures";
     HeapFetches "heap_fetches" Counter Count "rows that index-only scans had to fetch from the heap";
     IndexSearches "index_searches" Counter Count "descents into indexes (PostgreSQL 18 and later)";
     ExactBlocks "exact_blocks" Counter Blocks "heap blocks of bitmap scans whose rows were known exactly";

@@ -114,6 +114,7 @@ fn arm_result(recording: &Recording, key: ArmKey, step: usize, asked: usize) -> 
     let captured = recording.captures.get(&key);
     let turns = recording.samples.get(&key).map_or(&[][..], Vec::as_slice);
     let mut metrics = captured.map(|captured| metric::of_plan(&captured.plan)).unwrap_or_default();
+    metrics.extend(captured.into_iter().flat_map(first_run));
     metrics.extend(timings(turns));
     let timed = recording.events.iter().find_map(|event| match event {
         Event::Timed(timed) if timed.key == key => Some(timed),
@@ -130,6 +131,13 @@ fn arm_result(recording: &Recording, key: ArmKey, step: usize, asked: usize) -> 
         key,
         step,
     }
+}
+
+/// What the first of the captures did: reading may have cleaned up for those after it.
+fn first_run(captured: &Captured) -> Vec<(Metric, f64)> {
+    let metrics = metric::of_plan(&captured.first);
+    let first = [(Metric::Blocks, Metric::FirstBlocks), (Metric::HeapFetches, Metric::FirstHeapFetches)];
+    first.into_iter().filter_map(|(of, name)| Some((name, *metrics.get(&of)?))).collect()
 }
 
 fn node_title(captured: &Captured) -> String {
