@@ -85,7 +85,8 @@ fn arms_with_a_setup_have_clones_and_leave_the_database_alone() {
     assert!(report.contains("Before, in its own clone of the database:"), "{report}");
     // Turns are interleaved over the clones: no arm has all its samples in a row.
     let samples = project.read("results/steps/local-15/samples.csv");
-    let arms: Vec<&str> = samples.lines().skip(1).take(12).map(|line| line.split(',').nth(1).unwrap()).collect();
+    let arms: Vec<&str> =
+        samples.lines().skip(1).take(12).map(|line| line.split(',').nth(1).unwrap()).collect();
     let switches = arms.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(switches > 2, "{arms:?}");
 }
@@ -146,7 +147,8 @@ fn an_open_snapshot_is_named_as_the_cause() {
     assert!(first.contains("an old snapshot is held by the session `lunch`"), "{first}");
     assert_eq!(cause(&project), "none");
 
-    let project = self::project(&steps.replace(", expect: incomplete}", "}").replace("- vacuum: t\n", "- text: x\n"));
+    let project =
+        self::project(&steps.replace(", expect: incomplete}", "}").replace("- vacuum: t\n", "- text: x\n"));
     let said = run(&project, 1);
     assert!(said.out.contains("the session `lunch`") && said.out.contains("1 failed"), "{}", said.out);
 }
@@ -249,9 +251,9 @@ fn rows_are_compared_and_nothing_against_nothing_is_no_pass() {
         - SELECT id, v FROM t WHERE v = 7 ORDER BY id
         - SELECT id, v FROM t WHERE v = 7 ORDER BY id DESC
   - compare:
-      queries: [SELECT sum(w) FROM t, "SELECT sum(w) FROM (SELECT w FROM t ORDER BY w DESC) AS s"]
+      queries: ["SELECT sum(w) FROM t", "SELECT sum(w) FROM (SELECT w FROM t ORDER BY w DESC) AS s"]
       tolerance: 1e-9
-  - compare: {queries: [SELECT 1 WHERE false, SELECT 2 WHERE false], empty: on}
+  - compare: {queries: ["SELECT 1 WHERE false", "SELECT 2 WHERE false"], empty: on}
 "#;
     let project = project(steps);
     let said = run(&project, 0);
