@@ -41,7 +41,7 @@ impl Convert<'_> {
             settings,
             expect: wire.expect.as_ref().map(|expect| self.expectations(expect)).unwrap_or_default(),
             setup: self.setup(wire.setup.as_ref(), wire.id.0, scope),
-            fresh: self.fresh(wire.fresh),
+            fresh: self.fresh(wire.fresh) || wire.setup.is_some(),
             scope,
         };
         let arms = self.arms(wire, family, &shared);
@@ -92,7 +92,7 @@ impl Convert<'_> {
                 settings: shared.settings.clone(),
                 within: None,
                 setup: shared.setup.clone(),
-                fresh: shared.fresh || !shared.setup.is_empty(),
+                fresh: shared.fresh,
                 expect: shared.expect.clone(),
             });
             return arm.into_iter().collect();
@@ -128,7 +128,7 @@ impl Convert<'_> {
                 query,
                 settings,
                 within: arm.within.and_then(|within| self.within(within, shared.scope)),
-                fresh: shared.fresh || !setup.is_empty(),
+                fresh: shared.fresh || arm.setup.is_some(),
                 setup,
                 expect,
             });

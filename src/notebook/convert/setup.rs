@@ -20,14 +20,6 @@ impl Convert<'_> {
         scope: Scope,
     ) -> Vec<SetupStep> {
         let Some(setup) = setup else { return Vec::new() };
-        if setup.items.is_empty() {
-            let place = self.reader.tree.place(owner);
-            self.reader.fault(
-                place,
-                "`setup` is empty",
-                "write its steps, or `fresh: arm` for a clone as it is",
-            );
-        }
         setup.items.iter().filter_map(|step| self.setup_step(step, owner, scope)).collect()
     }
 
