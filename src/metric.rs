@@ -9,6 +9,8 @@ pub enum Nature {
     SingleTime,
     /// A statistic over the timed samples, in milliseconds.
     Timing,
+    /// The size of a relation's files, of `storage` and `time` steps: exact.
+    Size,
 }
 
 /// The unit that a metric is printed in.
@@ -75,6 +77,8 @@ metrics! {
     Written "written" Counter Blocks "blocks that this execution had to write out";
     TempRead "temp_read" Counter Blocks "blocks of temporary files read";
     TempWritten "temp_written" Counter Blocks "blocks of temporary files written";
+    FirstBlocks "first_blocks" Counter Blocks "blocks of the first of the captures, which ran before all others";
+    FirstHeapFetches "first_heap_fetches" Counter Count "heap fetches of the first of the captures";
     HeapFetches "heap_fetches" Counter Count "rows that index-only scans had to fetch from the heap";
     IndexSearches "index_searches" Counter Count "descents into indexes (PostgreSQL 18 and later)";
     ExactBlocks "exact_blocks" Counter Blocks "heap blocks of bitmap scans whose rows were known exactly";
@@ -100,6 +104,11 @@ metrics! {
     Mad "mad" Timing Milliseconds "median absolute deviation from the median, unscaled";
     P95 "p95" Timing Milliseconds "95th percentile, from 20 samples on";
     P99 "p99" Timing Milliseconds "99th percentile, from 100 samples on";
+    TotalBytes "total_bytes" Size Bytes "size on disk of a relation with its TOAST table and its indexes";
+    HeapBytes "heap_bytes" Size Bytes "size of the table's own file, with its free space and visibility maps";
+    ToastBytes "toast_bytes" Size Bytes "size of its TOAST table, with that one's index";
+    IndexBytes "index_bytes" Size Bytes "size of all its indexes, or of the index itself";
+    GrowthBytes "growth_bytes" Size Bytes "total size after a timed statement less that before it";
 }
 
 impl Metric {

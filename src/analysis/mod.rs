@@ -1,5 +1,6 @@
 //! From a recording to its numbers: one row per arm, every metric under its name.
 
+mod acts;
 mod chosen;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub struct ArmResult {
     pub key: ArmKey,
     /// The measure's step.
     pub step: usize,
+    /// Whether there is evidence of it: a capture, an execution, a size.
+    pub measured: bool,
     /// The node that the planner chose, as EXPLAIN prints it; absent when nothing was captured.
     pub node: Option<String>,
     /// Every metric that the server reported or the samples give.
@@ -48,10 +51,23 @@ impl Analysis {
     pub fn of(recording: &Recording) -> Self {
         let mut arms = Vec::new();
         for step in &recording.notebook.steps {
-            let StepKind::Measure(measure) = &step.kind else { continue };
-            for arm in &measure.arms {
-                let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
-                arms.push(arm_result(recording, key, step.number, measure.reps));
+            let key = |measure: &str, arm: Option<&String>| ArmKey {
+                measure: measure.to_owned(),
+                arm: arm.cloned(),
+            };
+            match &step.kind {
+                StepKind::Measure(measure) => arms.extend(measure.arms.iter().map(|arm| {
+                    arm_result(recording, key(&measure.id, arm.id.as_ref()), step.number, measure.reps)
+                })),
+                StepKind::Time(time) => arms.extend(time.arms.iter().map(|arm| {
+                    acts::executed(recording, key(&time.id, arm.id.as_ref()), step.number, time.reps)
+                })),
+                StepKind::Storage(storage) => {
+                    arms.extend(storage.of.iter().map(|relation| {
+                        acts::stored(recording, key(&storage.id, Some(relation)), step.number)
+                    }))
+                }
+                _ => {}
             }
         }
         Self { arms, values: values(recording) }
@@ -98,12 +114,14 @@ fn arm_result(recording: &Recording, key: ArmKey, step: usize, asked: usize) -> 
     let captured = recording.captures.get(&key);
     let turns = recording.samples.get(&key).map_or(&[][..], Vec::as_slice);
     let mut metrics = captured.map(|captured| metric::of_plan(&captured.plan)).unwrap_or_default();
+    metrics.extend(captured.into_iter().flat_map(first_run));
     metrics.extend(timings(turns));
     let timed = recording.events.iter().find_map(|event| match event {
         Event::Timed(timed) if timed.key == key => Some(timed),
         _ => None,
     });
     ArmResult {
+        measured: captured.is_some(),
         node: captured.map(node_title),
         metrics,
         median_interval: median_interval(turns, recording.manifest.seed),
@@ -113,6 +131,13 @@ fn arm_result(recording: &Recording, key: ArmKey, step: usize, asked: usize) -> 
         key,
         step,
     }
+}
+
+/// What the first of the captures did: reading may have cleaned up for those after it.
+fn first_run(captured: &Captured) -> Vec<(Metric, f64)> {
+    let metrics = metric::of_plan(&captured.first);
+    let first = [(Metric::Blocks, Metric::FirstBlocks), (Metric::HeapFetches, Metric::FirstHeapFetches)];
+    first.into_iter().filter_map(|(of, name)| Some((name, *metrics.get(&of)?))).collect()
 }
 
 fn node_title(captured: &Captured) -> String {

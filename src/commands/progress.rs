@@ -134,7 +134,10 @@ impl Progress {
             let took = number::milliseconds(self.dataset_since.elapsed().as_secs_f64() * 1e3);
             self.plain(&format!("  dataset  {} · {how} {took}\n", self.label));
         }
-        if self.kind != "measure" || outcome != StepOutcome::Done || !self.lines {
+        if !matches!(self.kind.as_str(), "measure" | "time" | "storage")
+            || outcome != StepOutcome::Done
+            || !self.lines
+        {
             return;
         }
         // The line is computed like everything else that is reported: from what is on disk.

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::model::{
-    Arm, BindingValue, Column, Dataset, Expected, Measure, Notebook, Part, ServerNeeds, Settings, Statistics,
-    Step, StepKind, Template,
+    Arm, BindingValue, Column, Compare, Dataset, Ending, Expected, Isolation, Measure, Notebook, Part,
+    ServerNeeds, Settings, SetupKind, SetupStep, Sides, Statistics, Step, StepKind, Template,
 };
 
 impl Notebook {
@@ -86,6 +86,21 @@ fn runs(step: &Step) -> Option<Value> {
         StepKind::Analyze(tables) => json!({ "analyze": tables }),
         StepKind::Vacuum(vacuum) => json!({ "vacuum": vacuum.tables, "options": vacuum.options }),
         StepKind::Measure(measure) => measure_runs(measure),
+        StepKind::Session(session) => json!({
+            "session": session.name,
+            "begin": session.begin.map(Isolation::name),
+            "sql": session.sql.as_ref().map(text),
+            "end": session.end.map(|end| end == Ending::Commit),
+        }),
+        StepKind::Time(time) => json!({
+            "time": time.id,
+            "arms": time.arms.iter().map(arm_runs).collect::<Vec<_>>(),
+            "warm": time.warm.as_ref().map(text),
+            "of": time.of,
+            "reps": time.reps,
+        }),
+        StepKind::Storage(storage) => json!({ "storage": storage.id, "of": storage.of }),
+        StepKind::Compare(compare) => compare_runs(compare),
     })
 }
 
@@ -107,8 +122,27 @@ fn arm_runs(arm: &Arm) -> Value {
         "id": arm.id,
         "query": text(&arm.query),
         "settings": settings(&arm.settings),
+        "within": arm.within.as_ref().map(text),
+        "setup": arm.setup.iter().map(setup_runs).collect::<Vec<_>>(),
+        "fresh": arm.fresh,
         "names": names(arm),
     })
+}
+
+fn setup_runs(step: &SetupStep) -> Value {
+    match &step.kind {
+        SetupKind::Sql(sql) => json!({ "sql": text(sql) }),
+        SetupKind::Analyze(tables) => json!({ "analyze": tables }),
+        SetupKind::Vacuum(vacuum) => json!({ "vacuum": vacuum.tables, "options": vacuum.options }),
+    }
+}
+
+fn compare_runs(compare: &Compare) -> Value {
+    let sides = match &compare.sides {
+        Sides::Arms(subjects) => subjects.iter().map(|one| json!([one.measure, one.arm])).collect::<Vec<_>>(),
+        Sides::Queries(queries) => queries.iter().map(|query| json!(text(query))).collect(),
+    };
+    json!({ "compare": sides, "tolerance": compare.tolerance, "ordered": compare.ordered })
 }
 
 /// The tables and indexes whose existence is looked up while the measure runs.
@@ -136,10 +170,16 @@ fn shown(step: &Step) -> Value {
             let arms = measure.arms.iter().map(|arm| {
                 let expect: Vec<String> =
                     arm.expect.iter().map(|expect| format!("{} {:?}", expect.written, expect.when)).collect();
-                json!([arm.label, expect])
+                json!([arm.label, expect, setup_shown(arm)])
             });
             json!({ "label": measure.label, "arms": arms.collect::<Vec<_>>() })
         }
+        StepKind::Time(time) => {
+            let arms = time.arms.iter().map(|arm| json!([arm.label, setup_shown(arm)]));
+            json!({ "label": time.label, "arms": arms.collect::<Vec<_>>() })
+        }
+        StepKind::Storage(storage) => json!({ "title": storage.title }),
+        StepKind::Compare(compare) => json!({ "compare": compare.empty }),
         StepKind::Check(claims) => {
             claims.iter().map(|claim| json!([claim.name, text(&claim.expr)])).collect::<Vec<_>>().into()
         }
@@ -158,4 +198,13 @@ fn shown(step: &Step) -> Value {
         }
         other => Value::from(other.key()),
     }
+}
+
+/// What the VACUUMs of an arm's setup are expected to leave.
+fn setup_shown(arm: &Arm) -> Vec<bool> {
+    let vacuums = arm.setup.iter().filter_map(|step| match &step.kind {
+        SetupKind::Vacuum(vacuum) => Some(vacuum.complete),
+        _ => None,
+    });
+    vacuums.collect()
 }

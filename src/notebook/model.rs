@@ -98,6 +98,14 @@ pub enum StepKind {
     Vacuum(Vacuum),
     /// A query under one or more arms.
     Measure(Measure),
+    /// Another connection begins, acts or ends.
+    Session(SessionStep),
+    /// A statement that changes something, timed on clones.
+    Time(TimeStep),
+    /// Sizes of relations.
+    Storage(Storage),
+    /// Whether queries return the same rows.
+    Compare(Compare),
     /// Claims and named numbers.
     Check(Vec<Claim>),
     /// A table of measures in the report.
@@ -115,6 +123,10 @@ impl StepKind {
             Self::Analyze(_) => "analyze",
             Self::Vacuum(_) => "vacuum",
             Self::Measure(_) => "measure",
+            Self::Session(_) => "session",
+            Self::Time(_) => "time",
+            Self::Storage(_) => "storage",
+            Self::Compare(_) => "compare",
             Self::Check(_) => "check",
             Self::Table(_) => "table",
         }
@@ -196,8 +208,134 @@ pub struct Arm {
     pub query: Template,
     /// Settings of the notebook, the measure and the arm together.
     pub settings: Settings,
+    /// DROP INDEX and ALTER statements, executed before each turn in a transaction that is rolled back after it.
+    pub within: Option<Template>,
+    /// What prepares the arm's own clone, in order: the measure's steps, then the arm's.
+    pub setup: Vec<SetupStep>,
+    /// Whether the arm has a clone of the database to itself. Always so where there is a `setup`.
+    pub fresh: bool,
     /// What must hold for the capture: the measure's expectations, then the arm's.
     pub expect: Vec<Expectation>,
+}
+
+/// A step that prepares an arm.
+#[derive(Debug, Clone)]
+pub struct SetupStep {
+    /// Where it stands in the notebook.
+    pub at: Place,
+    /// What it does.
+    pub kind: SetupKind,
+}
+
+/// The kinds of steps that prepare an arm.
+#[derive(Debug, Clone)]
+pub enum SetupKind {
+    /// Statements run in order, each in its own transaction.
+    Sql(Template),
+    /// ANALYZE of the named tables.
+    Analyze(Vec<String>),
+    /// VACUUM of the named tables.
+    Vacuum(Vacuum),
+}
+
+/// A `session` step.
+#[derive(Debug, Clone)]
+pub struct SessionStep {
+    /// The connection's name.
+    pub name: String,
+    /// Begins a transaction of this isolation level.
+    pub begin: Option<Isolation>,
+    /// Statements, split after they are rendered.
+    pub sql: Option<Template>,
+    /// Ends the transaction and closes the connection.
+    pub end: Option<Ending>,
+}
+
+/// Isolation levels of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// A snapshot per statement: none is held between them.
+    ReadCommitted,
+    /// One snapshot, taken by the first statement and held to the end.
+    RepeatableRead,
+    /// The same, with conflicts between transactions found.
+    Serializable,
+}
+
+impl Isolation {
+    /// All levels.
+    pub const ALL: [Self; 3] = [Self::ReadCommitted, Self::RepeatableRead, Self::Serializable];
+
+    /// As a notebook and, in capitals, SQL write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadCommitted => "read committed",
+            Self::RepeatableRead => "repeatable read",
+            Self::Serializable => "serializable",
+        }
+    }
+}
+
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// COMMIT
+    Commit,
+    /// ROLLBACK
+    Rollback,
+}
+
+/// A `time` step: one statement under one or more arms, each sample on a clone of its own.
+#[derive(Debug, Clone)]
+pub struct TimeStep {
+    /// Its name in claims, tables and file names.
+    pub id: String,
+    /// What a reader sees instead of the id.
+    pub label: Option<String>,
+    /// Where the step stands.
+    pub at: Place,
+    /// At least one, each with its statement as `query`.
+    pub arms: Vec<Arm>,
+    /// Executed untimed before each sample.
+    pub warm: Option<Template>,
+    /// Relations whose sizes are taken before and after.
+    pub of: Vec<String>,
+    /// Samples per arm.
+    pub reps: usize,
+}
+
+/// A `storage` step.
+#[derive(Debug, Clone)]
+pub struct Storage {
+    /// Its name.
+    pub id: String,
+    /// What stands above it.
+    pub title: Option<String>,
+    /// The relations.
+    pub of: Vec<String>,
+}
+
+/// A `compare` step.
+#[derive(Debug, Clone)]
+pub struct Compare {
+    /// What is compared.
+    pub sides: Sides,
+    /// How far floating-point values may differ, as a share of the larger one.
+    pub tolerance: f64,
+    /// Whether the order of the rows counts.
+    pub ordered: bool,
+    /// Whether no rows on all sides are a pass.
+    pub empty: bool,
+}
+
+/// What a `compare` step compares.
+#[derive(Debug, Clone)]
+pub enum Sides {
+    /// Arms of measures that stand above, in order, each executed again under its own conditions.
+    Arms(Vec<Subject>),
+    /// Queries under the notebook's settings.
+    Queries(Vec<Template>),
 }
 
 /// One thing that a capture must satisfy. Each becomes one verdict.
@@ -277,6 +415,13 @@ pub enum Column {
     Plan,
     /// A metric.
     Metric(Metric),
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.measure)?;
+        self.arm.as_ref().map_or(Ok(()), |arm| write!(f, ".{arm}"))
+    }
 }
 
 /// Where the tables come from.

@@ -135,6 +135,14 @@ pub(super) enum Step {
     Vacuum(Either<Vacuum, OneOrMany<Name>>),
     /// One query under one or more arms: its plan, then its time.
     Measure(Box<Measure>),
+    /// Another connection, by name, that holds a snapshot or a lock while the steps between go on.
+    Session(Session),
+    /// One statement that changes something, timed on fresh clones, with the WAL that it writes.
+    Time(Box<Time>),
+    /// How large relations are on disk.
+    Storage(Storage),
+    /// Whether queries or arms return the same rows.
+    Compare(Compare),
     /// Claims that must hold, and named numbers.
     Check(OneOrMany<Either<Entries<Expr>, Expr>>),
     /// A table of measures in the report.
@@ -184,6 +192,10 @@ pub(super) struct Measure {
     pub(super) arms: Option<Entries<Arm>>,
     /// PostgreSQL settings of all arms.
     pub(super) settings: Option<Entries<Value>>,
+    /// Steps that prepare every arm, each in a clone of the database that it has to itself.
+    pub(super) setup: Option<OneOrMany<SetupStep>>,
+    /// `arm`: every arm gets a clone of the database to itself, also without a `setup`.
+    pub(super) fresh: Option<Text>,
     /// Timed executions per arm (20).
     pub(super) reps: Option<Whole>,
     /// Turns that they are spread over (10).
@@ -209,8 +221,110 @@ pub(super) struct Arm {
     pub(super) query: Option<Sql>,
     /// PostgreSQL settings of this arm.
     pub(super) settings: Option<Entries<Value>>,
+    /// DROP INDEX and ALTER in a transaction that is rolled back after each turn, to hide an index for this arm alone.
+    pub(super) within: Option<Sql>,
+    /// Steps that prepare this arm, in a clone of the database that it has to itself.
+    pub(super) setup: Option<OneOrMany<SetupStep>>,
     /// What must hold for this arm alone.
     pub(super) expect: Option<Expect>,
+}
+
+/// One step that prepares an arm: a mapping with exactly one key, which names its kind.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename = "a step of `setup`", rename_all = "lowercase")]
+#[schemars(rename = "SetupStep")]
+pub(super) enum SetupStep {
+    /// Statements, separated by semicolons, each in its own transaction.
+    Sql(Sql),
+    /// ANALYZE of the named tables.
+    Analyze(OneOrMany<Name>),
+    /// VACUUM of the named tables, never with ANALYZE.
+    Vacuum(Either<Vacuum, OneOrMany<Name>>),
+}
+
+/// Another connection. It is opened when first named, and closed by `end`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`session`")]
+#[schemars(rename = "Session")]
+pub(super) struct Session {
+    /// Its name.
+    pub(super) name: Name,
+    /// Begins a transaction: `read committed`, `repeatable read` or `serializable`.
+    pub(super) begin: Option<Text>,
+    /// Statements that it executes, in its transaction where one is open.
+    pub(super) sql: Option<Sql>,
+    /// Ends the transaction, by `commit` or `rollback`, and closes the connection.
+    pub(super) end: Option<Text>,
+}
+
+/// One statement that changes something, timed on clones that are thrown away.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`time`")]
+#[schemars(rename = "Time")]
+pub(super) struct Time {
+    /// Its name in claims, tables and files.
+    pub(super) id: Name,
+    /// What a reader sees instead of the id.
+    pub(super) label: Option<Text>,
+    /// The statement: one that changes rows, tables or indexes.
+    pub(super) sql: Option<Sql>,
+    /// Named conditions, which take turns.
+    pub(super) arms: Option<Entries<TimeArm>>,
+    /// PostgreSQL settings of all arms.
+    pub(super) settings: Option<Entries<Value>>,
+    /// Steps that prepare every arm.
+    pub(super) setup: Option<OneOrMany<SetupStep>>,
+    /// A query executed once, untimed, before the CHECKPOINT: it brings the tables into memory.
+    pub(super) warm: Option<Sql>,
+    /// Relations whose sizes are taken before and after.
+    pub(super) of: Option<OneOrMany<Name>>,
+    /// Timed executions per arm, each on a clone of its own (5).
+    pub(super) reps: Option<Whole>,
+}
+
+/// One condition of a `time` step.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "an arm of `time`")]
+#[schemars(rename = "TimeArm")]
+pub(super) struct TimeArm {
+    /// What a reader sees instead of the id.
+    pub(super) label: Option<Text>,
+    /// A statement of its own.
+    pub(super) sql: Option<Sql>,
+    /// PostgreSQL settings of this arm.
+    pub(super) settings: Option<Entries<Value>>,
+    /// Steps that prepare this arm.
+    pub(super) setup: Option<OneOrMany<SetupStep>>,
+}
+
+/// How large relations are on disk: heap, TOAST and each index apart.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`storage`")]
+#[schemars(rename = "Storage")]
+pub(super) struct Storage {
+    /// Its name in claims, tables and texts, as `id.relation.heap_bytes`.
+    pub(super) id: Name,
+    /// What stands above it.
+    pub(super) title: Option<Text>,
+    /// Tables, materialised views or indexes.
+    pub(super) of: OneOrMany<Name>,
+}
+
+/// Whether queries or arms return the same rows.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "`compare`")]
+#[schemars(rename = "Compare")]
+pub(super) struct Compare {
+    /// Measures, with all their arms, or single arms as `measure.arm`; each is executed again under its conditions.
+    pub(super) of: Option<OneOrMany<Text>>,
+    /// Queries, instead of measures.
+    pub(super) queries: Option<OneOrMany<Sql>>,
+    /// How far floating-point values may differ, as a share of the larger one (0).
+    pub(super) tolerance: Option<Text>,
+    /// Whether the order of the rows counts (off).
+    pub(super) ordered: Option<Text>,
+    /// Whether no rows on all sides are a pass (off).
+    pub(super) empty: Option<Text>,
 }
 
 /// Options of EXPLAIN, each `on` or `off`.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Record;
 use crate::notebook::Scalar;
 
+use super::acts::{ComparedEvent, ExecutedEvent, StorageEvent};
 use super::{Manifest, RecordingError};
 
 /// Someone who watches a run: the writer, the progress display.
@@ -92,6 +93,16 @@ pub enum Event {
     Statement(StatementEvent),
     /// A table was vacuumed and its visibility map looked at.
     Vacuum(VacuumEvent),
+    /// The database was cloned for an arm.
+    Clone {
+        /// The step.
+        step: usize,
+        /// The arm.
+        #[serde(flatten)]
+        key: ArmKey,
+        /// Wall time in milliseconds.
+        duration_ms: f64,
+    },
     /// The plan of an arm was captured.
     Capture(Box<CaptureEvent>),
     /// One timed execution ended. Kept in `samples.csv`.
@@ -99,6 +110,12 @@ pub enum Event {
     Sample(SampleEvent),
     /// All timed executions of an arm ended.
     Timed(TimedEvent),
+    /// A statement of a `time` step was executed on a clone of its own.
+    Executed(Box<ExecutedEvent>),
+    /// The sizes of one relation of a `storage` step.
+    Storage(StorageEvent),
+    /// Queries of a `compare` step were executed, and their rows compared.
+    Compared(ComparedEvent),
     /// A fixed query, timed before and after a measure: how much the machine's speed changed during the run.
     Heartbeat {
         /// The measure's step.
@@ -136,10 +153,14 @@ impl Event {
             Self::Vacuum(vacuum) => Some(&mut vacuum.step),
             Self::Capture(capture) => Some(&mut capture.step),
             Self::Timed(timed) => Some(&mut timed.step),
+            Self::Executed(executed) => Some(&mut executed.step),
+            Self::Storage(storage) => Some(&mut storage.step),
+            Self::Compared(compared) => Some(&mut compared.step),
             Self::Failure(failure) => Some(&mut failure.step),
             Self::StepStarted { step, .. }
             | Self::Sending { step, .. }
             | Self::Heartbeat { step, .. }
+            | Self::Clone { step, .. }
             | Self::Note { step, .. }
             | Self::Step { step, .. } => Some(step),
         }
@@ -196,10 +217,16 @@ pub struct LetEvent {
 }
 
 /// A statement and what the server said of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StatementEvent {
     /// The step; 0 is the dataset.
     pub step: usize,
+    /// The arm that it prepared, in that arm's own clone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<ArmKey>,
+    /// The named session that executed it, where it was not the notebook's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// As sent.
     pub sql: String,
     /// The command tag, e.g. `CREATE INDEX` or `INSERT 0 5`.
@@ -216,6 +243,9 @@ pub struct StatementEvent {
 pub struct VacuumEvent {
     /// The step.
     pub step: usize,
+    /// The arm that it prepared, in that arm's own clone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<ArmKey>,
     /// The table.
     pub table: String,
     /// The statement as sent.
@@ -227,6 +257,9 @@ pub struct VacuumEvent {
     /// Why pages are missing from the visibility map, where a cause is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// What VACUUM told of its work (VERBOSE), and its warnings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub account: Vec<String>,
     /// Wall time in milliseconds.
     pub duration_ms: f64,
 }
@@ -253,6 +286,15 @@ pub struct CaptureEvent {
     pub query: String,
     /// Settings asked for, all in force when the plan was captured.
     pub settings: BTreeMap<String, String>,
+    /// Statements executed before, in the transaction that was rolled back after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
+    /// Whether it was captured and timed in transactions that were rolled back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rolled_back: bool,
+    /// Whether the arm had a clone of the database to itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_clone: bool,
     /// Whether text and JSON are of one execution or of two.
     pub way: CaptureWay,
     /// How many captures were taken.

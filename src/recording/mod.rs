@@ -2,6 +2,7 @@
 //!
 //! `run` emits [`Event`]s; the [`Writer`] stores them as they happen, and [`Recording`] reads them back.
 
+mod acts;
 mod error;
 mod event;
 mod evidence;
@@ -10,6 +11,7 @@ mod manifest;
 mod reader;
 mod writer;
 
+pub use acts::{ComparedEvent, ExecutedEvent, Sizes, StorageEvent, WalWritten};
 pub use error::RecordingError;
 pub use event::{
     ArmKey, BuiltEvent, CaptureEvent, CaptureWay, Event, Failure, LetEvent, LoadingEvent, Observer,

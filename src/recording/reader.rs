@@ -37,6 +37,8 @@ pub struct Captured {
     pub event: CaptureEvent,
     /// The plan.
     pub plan: Plan,
+    /// The plan of the first capture: what the query did before it had been executed here at all.
+    pub first: Plan,
     /// EXPLAIN's text, untouched.
     pub text: String,
     /// The text's file, relative to the recording.
@@ -157,8 +159,14 @@ fn read_capture(folder: &Path, event: &CaptureEvent) -> Result<Captured, Recordi
     let damaged = |error| RecordingError::damaged(&json_path, error);
     let mut plan = Plan::from_json(&read(&json_path)?).map_err(damaged)?;
     plan.adopt_summary(&text).map_err(damaged)?;
+    let first_path = folder.join(format!("plans/attempts/{}.1.json", event.key));
+    let first = if event.taken > 1 {
+        Plan::from_json(&read(&first_path)?).map_err(|error| RecordingError::damaged(&first_path, error))?
+    } else {
+        plan.clone()
+    };
     let families = Families::from(event.families.clone());
-    Ok(Captured { event: event.clone(), plan, text, file, families })
+    Ok(Captured { event: event.clone(), plan, first, text, file, families })
 }
 
 type Samples = BTreeMap<ArmKey, Vec<Vec<f64>>>;

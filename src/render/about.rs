@@ -156,6 +156,14 @@ fn hit_share(result: &ArmResult) -> Option<f64> {
 /// What is special about one capture and its timing.
 pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
     let mut notes = Vec::new();
+    if event.own_clone {
+        notes.push("This arm had a clone of the database to itself.".to_owned());
+    }
+    if event.rolled_back {
+        notes.push(
+            "Captured and timed in transactions that were rolled back, like every arm beside it.".to_owned(),
+        );
+    }
     if let CaptureWay::Two { why } = &event.way {
         notes.push(format!("Text and JSON are of two executions, whose shapes agree, since {why}."));
     }

@@ -9,7 +9,7 @@ use crate::number;
 use crate::recording::ArmKey;
 use crate::verdict::{Outcome, Verdict};
 
-use super::{Subject, view};
+use super::{Subject, acts, view};
 
 /// Colours, or none where the output is no terminal or NO_COLOR is set.
 #[derive(Debug, Clone, Copy)]
@@ -63,9 +63,10 @@ pub fn measure_lines(subject: Subject<'_>, step: usize, paint: Paint) -> String 
 fn measure_line(subject: Subject<'_>, arm: &ArmResult, width: usize, paint: Paint) -> String {
     let name = format!("{:width$}", arm.key.to_string());
     let mark = paint.mark(worst(subject, &arm.key));
-    let Some(node) = &arm.node else {
-        return format!("{}  {:<NODE_WIDTH$}  {mark}", paint.bold(&name), number::NOT_MEASURED);
-    };
+    let deed = acts::deed(subject, arm);
+    if !arm.measured {
+        return format!("{}  {deed:<NODE_WIDTH$}  {mark}", paint.bold(&name));
+    }
     let median = arm.metrics.get(&Metric::Median).copied();
     let time = match (median, arm.median_interval) {
         (Some(median), Some(interval)) => number::milliseconds_within(median, interval.lo, interval.hi),
@@ -79,10 +80,19 @@ fn measure_line(subject: Subject<'_>, arm: &ArmResult, width: usize, paint: Pain
     format!(
         "{}  {:<NODE_WIDTH$}  {time:<26}  {:>14}  {:>16}  {mark}",
         paint.bold(&name),
-        shorten(node, NODE_WIDTH),
-        counter(Metric::Blocks, "blocks"),
+        shorten(&deed, NODE_WIDTH),
+        if arm.node.is_some() { counter(Metric::Blocks, "blocks") } else { bytes(arm) },
         counter(Metric::HeapFetches, "from heap"),
     )
+}
+
+/// What counts where there is no plan: the log that a statement wrote, or the size of a relation.
+fn bytes(arm: &ArmResult) -> String {
+    let told = |metric| arm.metrics.get(&metric).copied().map(number::bytes);
+    match told(Metric::WalBytes) {
+        Some(wal) => format!("{wal} WAL"),
+        None => told(Metric::TotalBytes).unwrap_or_default(),
+    }
 }
 
 /// Columns for the chosen node: wide enough for an index scan with names of usual length.

@@ -1,6 +1,7 @@
 //! Reports from a recording: pure, the same bytes every time.
 
 mod about;
+mod acts;
 mod console;
 mod csv;
 mod json;

@@ -11,6 +11,7 @@ use crate::number;
 use crate::recording::{ArmKey, Event, Failure, StepOutcome};
 use crate::verdict::{Outcome, Verdict};
 
+use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
 use super::{Subject, about};
 
 /// The whole report.
@@ -66,14 +67,26 @@ pub(super) enum StepView {
     Text { markdown: String },
     /// Names and values.
     Let { bindings: Vec<BindingView> },
-    /// Statements that ran, of `sql`, `analyze` and `vacuum` steps.
-    Statements { statements: Vec<StatementView>, verdicts: Vec<VerdictView>, not_run: bool },
+    /// Statements that ran, of `sql`, `analyze`, `vacuum` and `session` steps.
+    Statements {
+        /// The named session that executed them, where it was not the notebook's own.
+        session: Option<String>,
+        statements: Vec<StatementView>,
+        verdicts: Vec<VerdictView>,
+        not_run: bool,
+    },
     /// A measure with its arms.
     Measure(Box<MeasureView>),
     /// Claims and named numbers.
     Check { verdicts: Vec<VerdictView>, named: Vec<NamedView> },
     /// A table of measures.
     Table { title: Option<String>, id: String, header: Vec<HeadView>, rows: Vec<Vec<String>> },
+    /// A statement that was timed.
+    Time(Box<TimeView>),
+    /// Sizes of relations.
+    Storage(StorageView),
+    /// Queries whose rows were compared.
+    Compare(CompareView),
     /// A step that failed.
     Failure(FailureView),
 }
@@ -85,14 +98,6 @@ pub(super) struct BindingView {
     pub from: String,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct StatementView {
-    pub sql: String,
-    pub result: String,
-    pub duration: String,
-    pub notices: Vec<String>,
-}
-
 /// The head of a column.
 #[derive(Debug, Serialize)]
 pub(super) struct HeadView {
@@ -102,11 +107,11 @@ pub(super) struct HeadView {
 }
 
 impl HeadView {
-    fn words(title: &str) -> Self {
+    pub(super) fn words(title: &str) -> Self {
         Self { title: title.to_owned(), number: false }
     }
 
-    fn metric(metric: Metric) -> Self {
+    pub(super) fn metric(metric: Metric) -> Self {
         Self { title: column_title(metric), number: true }
     }
 }
@@ -130,6 +135,10 @@ pub(super) struct ArmView {
     pub node: String,
     pub query: String,
     pub settings: Vec<(String, String)>,
+    /// What prepared its own clone of the database.
+    pub prepared: Vec<StatementView>,
+    /// What was executed before it in the transaction that was rolled back.
+    pub within: Vec<String>,
     pub file: String,
     pub plan: String,
     /// What is special about this capture or its timing.
@@ -197,11 +206,20 @@ fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
     match &step.kind {
         StepKind::Text(text) => StepView::Text { markdown: super::text::markdown(subject, text) },
         StepKind::Let(_) => StepView::Let { bindings: bindings(subject, step.number) },
-        StepKind::Sql(_) | StepKind::Analyze(_) | StepKind::Vacuum(_) => StepView::Statements {
-            statements: statements(subject, step.number),
-            verdicts: verdicts(),
-            not_run: was_not_run(subject, step.number),
-        },
+        StepKind::Sql(_) | StepKind::Analyze(_) | StepKind::Vacuum(_) | StepKind::Session(_) => {
+            StepView::Statements {
+                session: match &step.kind {
+                    StepKind::Session(session) => Some(session.name.clone()),
+                    _ => None,
+                },
+                statements: acts::statements(subject, step.number, None),
+                verdicts: verdicts(),
+                not_run: was_not_run(subject, step.number),
+            }
+        }
+        StepKind::Time(time) => StepView::Time(Box::new(acts::time(subject, step, time, verdicts()))),
+        StepKind::Storage(storage) => StepView::Storage(acts::storage(subject, step, storage)),
+        StepKind::Compare(_) => StepView::Compare(acts::compare(subject, step.number, verdicts())),
         StepKind::Measure(measure) => {
             StepView::Measure(Box::new(measure_view(subject, step, measure, verdicts())))
         }
@@ -224,7 +242,7 @@ fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
     }
 }
 
-fn was_not_run(subject: Subject<'_>, number: usize) -> bool {
+pub(super) fn was_not_run(subject: Subject<'_>, number: usize) -> bool {
     !subject.recording.events.iter().any(
         |event| matches!(event, Event::Step { step, outcome, .. } if *step == number && *outcome != StepOutcome::NotRun),
     )
@@ -265,33 +283,6 @@ fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
                 name: bound.name.clone(),
                 value: bound.value.to_string(),
                 from: bound.sql.clone().unwrap_or_default(),
-            }),
-            _ => None,
-        })
-        .collect()
-}
-
-fn statements(subject: Subject<'_>, number: usize) -> Vec<StatementView> {
-    subject
-        .recording
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Statement(statement) if statement.step == number => Some(StatementView {
-                sql: statement.sql.trim().to_owned(),
-                result: statement.tag.clone(),
-                duration: number::milliseconds(statement.duration_ms),
-                notices: statement.notices.clone(),
-            }),
-            Event::Vacuum(vacuum) if vacuum.step == number => Some(StatementView {
-                sql: vacuum.sql.clone(),
-                result: format!(
-                    "{} of {} pages are all-visible",
-                    number::count(vacuum.all_visible as f64),
-                    number::count(vacuum.pages as f64)
-                ),
-                duration: number::milliseconds(vacuum.duration_ms),
-                notices: vacuum.cause.clone().into_iter().collect(),
             }),
             _ => None,
         })
@@ -363,7 +354,7 @@ fn measure_view(
         let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
         let Some(result) = subject.analysis.arm(&key) else { continue };
         let name = arm_name(measure, arm);
-        let mut row = vec![name.clone(), node_cell(result)];
+        let mut row = vec![name.clone(), acts::deed(subject, result)];
         row.extend(columns.iter().map(|metric| metric_cell(result, *metric)));
         rows.push(row);
         arms.extend(arm_view(subject, &key, result, name));
@@ -409,10 +400,6 @@ pub(super) fn column_title(metric: Metric) -> String {
     }
 }
 
-fn node_cell(result: &ArmResult) -> String {
-    result.node.clone().unwrap_or_else(|| number::NOT_MEASURED.to_owned())
-}
-
 pub(super) fn metric_cell(result: &ArmResult, metric: Metric) -> String {
     match (metric, result.metrics.get(&metric)) {
         (_, None) => String::new(),
@@ -429,9 +416,11 @@ fn arm_view(subject: Subject<'_>, key: &ArmKey, result: &ArmResult, name: String
     let event = &captured.event;
     Some(ArmView {
         name,
-        node: node_cell(result),
+        node: acts::deed(subject, result),
         query: event.query.trim().to_owned(),
         settings: event.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        prepared: acts::statements(subject, result.step, Some(key)),
+        within: event.within.clone(),
         file: captured.file.clone(),
         plan: captured.text.trim_end().to_owned(),
         notes: about::notes(event, result),
@@ -460,8 +449,8 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
     let rows = table_rows(subject, table).into_iter().map(|result| {
         let mut row = vec![name_of(subject, &result.key)];
         row.extend(table.columns.iter().map(|column| match column {
-            Column::Plan => node_cell(result),
-            Column::Metric(_) if result.node.is_none() => number::NOT_MEASURED.to_owned(),
+            Column::Plan => acts::deed(subject, result),
+            Column::Metric(_) if !result.measured => number::NOT_MEASURED.to_owned(),
             Column::Metric(metric) => metric_cell(result, *metric),
         }));
         row
@@ -471,18 +460,22 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
 
 /// What a reader calls the arm of that key.
 pub(super) fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
-    let measures = subject.notebook.steps.iter().filter_map(|step| match &step.kind {
-        StepKind::Measure(measure) if measure.id == key.measure => Some(measure),
-        _ => None,
+    let named = subject.notebook.steps.iter().find_map(|step| {
+        let (label, arm) = match &step.kind {
+            StepKind::Measure(measure) if measure.id == key.measure => {
+                let arm = measure.arms.iter().find(|arm| arm.id == key.arm)?;
+                (measure.label.as_ref().unwrap_or(&measure.id), arm_name(measure, arm))
+            }
+            StepKind::Time(time) if time.id == key.measure => {
+                let arm = time.arms.iter().find(|arm| arm.id == key.arm)?;
+                (time.label.as_ref().unwrap_or(&time.id), acts::time_name(time, arm))
+            }
+            StepKind::Storage(storage) if storage.id == key.measure => {
+                (storage.title.as_ref().unwrap_or(&storage.id), key.arm.clone()?)
+            }
+            _ => return None,
+        };
+        Some(if key.arm.is_some() { format!("{label}: {arm}") } else { arm })
     });
-    for measure in measures {
-        if let Some(arm) = measure.arms.iter().find(|arm| arm.id == key.arm) {
-            let name = arm_name(measure, arm);
-            return match &arm.id {
-                Some(_) => format!("{}: {name}", measure.label.as_ref().unwrap_or(&measure.id)),
-                None => name,
-            };
-        }
-    }
-    key.to_string()
+    named.unwrap_or_else(|| key.to_string())
 }

@@ -98,7 +98,7 @@ impl Runner<'_> {
     }
 
     fn lines(&mut self, start: Start, query: &str) -> Result<Vec<String>, StepError> {
-        let rows = self.session.query_rows(query).map_err(|error| self.refused(start, error))?;
+        let rows = self.main.session.query_rows(query).map_err(|error| self.refused(start, error))?;
         Ok(rows.into_iter().flatten().flatten().collect())
     }
 

@@ -6,6 +6,7 @@ use crate::server::ServerError;
 use crate::session::{Session, SessionError};
 
 use super::error::{self, StepError};
+use super::stage::Stage;
 use super::{RunError, Runner};
 
 impl Runner<'_> {
@@ -47,8 +48,9 @@ impl Runner<'_> {
 
     /// Connects to the run's own database.
     fn connect_to_own(&mut self) -> Result<(), SessionError> {
-        self.session = Session::connect(self.job.server.endpoint(), self.job.database)?;
-        self.job.interrupt.watch(self.session.canceller());
+        let session = Session::connect(self.job.server.endpoint(), self.job.database)?;
+        self.job.interrupt.watch(session.canceller());
+        self.main = Stage::new(session);
         Ok(())
     }
 }
@@ -64,7 +66,7 @@ fn event(what: Watched) -> Noted {
         Watched::Session(canceller) => return Noted::Session(canceller),
         Watched::Sending(sql) => Event::Sending { step: 0, sql },
         Watched::Statement { sql, tag, duration_ms } => {
-            Event::Dataset(StatementEvent { step: 0, sql, tag, duration_ms, notices: Vec::new() })
+            Event::Dataset(StatementEvent { sql, tag, duration_ms, ..StatementEvent::default() })
         }
         Watched::Verified(sql) => Event::Verified { sql },
         Watched::Note(text) => Event::Note { step: 0, text },

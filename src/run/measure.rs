@@ -5,17 +5,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::notebook::{Arm, Measure, Step};
 use crate::plan::Shape;
 use crate::recording::{ArmKey, CaptureEvent, Event, SampleEvent, TimedEvent};
-use crate::session::{ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Settled, time_arms};
+use crate::session::{ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Session, SessionError, Settled, time_arms};
 
+use super::clones::Place;
+use super::condition::Condition;
 use super::error::{RunError, StepError};
 use super::{Runner, Settings, names};
 
+/// An arm with its condition, before anything is measured.
+pub(super) struct Prepared<'a> {
+    pub(super) arm: &'a Arm,
+    pub(super) key: ArmKey,
+    pub(super) query: String,
+    pub(super) settings: Settings,
+    pub(super) condition: Condition,
+    pub(super) place: Place,
+}
+
 /// An arm, ready to be timed.
 struct Ready<'a> {
-    arm: &'a Arm,
-    key: ArmKey,
-    query: String,
-    settings: Settings,
+    prepared: Prepared<'a>,
     shape: Shape,
     /// Execution time of the capture in milliseconds, with EXPLAIN's own cost.
     execution_ms: f64,
@@ -23,23 +32,33 @@ struct Ready<'a> {
 
 impl Runner<'_> {
     pub(super) fn measure(&mut self, step: &Step, measure: &Measure) -> Result<(), StepError> {
+        let arms: Vec<(&Arm, ArmKey)> = measure.arms.iter().map(|arm| (arm, key_of(measure, arm))).collect();
+        let measured = self.stage(step, &arms).and_then(|places| self.measure_at(step, measure, &places));
+        let dropped = self.drop_clones(step);
+        measured.and(dropped)
+    }
+
+    fn measure_at(&mut self, step: &Step, measure: &Measure, places: &[Place]) -> Result<(), StepError> {
+        self.main.use_settings(&Settings::new()).map_err(|error| self.failure(step, None, error))?;
         let mut ready = Vec::new();
-        for arm in &measure.arms {
+        for (arm, place) in measure.arms.iter().zip(places) {
             self.job.interrupt.check()?;
-            ready.push(self.capture(step, measure, arm)?);
+            let transaction = needs_transaction(measure);
+            let prepared = self.prepare(step, arm, key_of(measure, arm), *place, transaction)?;
+            ready.push(self.capture(step, measure, prepared)?);
         }
         let before = self.changed(step, &ready)?;
         let beat =
-            |this: &mut Self| this.session.heartbeat().map_err(|error| this.failure(step, None, error));
+            |this: &mut Self| this.main.session.heartbeat().map_err(|error| this.failure(step, None, error));
         let before_ms = beat(self)?;
-        let taken = self.time(step, measure, &ready)?;
+        let taken = self.time_turns(step, measure, &ready)?;
         let after_ms = beat(self)?;
         self.emit(Event::Heartbeat { step: step.number, before_ms, after_ms })?;
         let after = self.changed(step, &ready)?;
         for (index, arm) in ready.iter().enumerate() {
             self.emit(Event::Timed(TimedEvent {
                 step: step.number,
-                key: arm.key.clone(),
+                key: arm.prepared.key.clone(),
                 asked: measure.reps,
                 taken: taken[index],
                 changed_plan: before[index].clone().or_else(|| after[index].clone()),
@@ -48,77 +67,127 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn capture<'a>(&mut self, step: &Step, measure: &Measure, arm: &'a Arm) -> Result<Ready<'a>, StepError> {
-        let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
-        let query = self.render(step, &arm.query).map_err(|error| error.for_arm(&key))?;
-        let settings = self.settings(step, arm)?;
-        let sent = Some((&arm.query, query.as_str()));
-        let failed = |this: &Self, error| this.arm_failure(step, &key, sent, error);
-        self.use_settings(&settings).map_err(|error| failed(self, error))?;
-        let known = names::look_up(&mut self.session, arm).map_err(|error| failed(self, error))?;
+    /// Renders what an arm is made of, and makes its session ready to hold its condition.
+    pub(super) fn prepare<'a>(
+        &mut self,
+        step: &Step,
+        arm: &'a Arm,
+        key: ArmKey,
+        place: Place,
+        transaction: bool,
+    ) -> Result<Prepared<'a>, StepError> {
+        let of_arm = |error: StepError| error.for_arm(&key);
+        let query = self.render(step, &arm.query).map_err(of_arm)?;
+        let settings = self.settings(step, arm).map_err(of_arm)?;
+        let within = match &arm.within {
+            Some(template) => self.statements(step, template).map_err(of_arm)?.1,
+            None => Vec::new(),
+        };
+        if let Place::Clone(clone) = place {
+            let empty = self.clones[clone].use_settings(&Settings::new());
+            empty.map_err(|error| self.arm_failure(step, &key, None, error))?;
+        }
+        if transaction {
+            // Both change the session for good, which a transaction that is rolled back would undo unseen.
+            let session = self.at(place);
+            let quiet = session.has_auto_explain().and_then(|_| session.time("SELECT 1"));
+            quiet.map_err(|error| self.arm_failure(step, &key, None, error))?;
+        }
+        let condition = Condition::new(transaction, within, &settings);
+        Ok(Prepared { arm, key, query, settings, condition, place })
+    }
+
+    /// Does something in an arm's session under its condition.
+    pub(super) fn under<T>(
+        &mut self,
+        step: &Step,
+        prepared: &Prepared<'_>,
+        act: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+    ) -> Result<T, StepError> {
+        let session = self.at(prepared.place);
+        let done = prepared.condition.enter(session).and_then(|()| {
+            let done = act(session);
+            let left = prepared.condition.leave(session);
+            done.and_then(|done| left.map(|()| done))
+        });
+        done.map_err(|error| self.of_prepared(step, prepared, error))
+    }
+
+    /// A failure at the template that the statement came from.
+    fn of_prepared(&self, step: &Step, prepared: &Prepared<'_>, error: SessionError) -> StepError {
+        let within = prepared.condition.within.join(";\n");
+        let sent = match (&error, &prepared.arm.within) {
+            (SessionError::Sql(sql), Some(template))
+                if prepared.condition.within.contains(&sql.statement) =>
+            {
+                Some((template, within.as_str()))
+            }
+            _ => Some((&prepared.arm.query, prepared.query.as_str())),
+        };
+        self.arm_failure(step, &prepared.key, sent, error)
+    }
+
+    fn capture<'a>(
+        &mut self,
+        step: &Step,
+        measure: &Measure,
+        prepared: Prepared<'a>,
+    ) -> Result<Ready<'a>, StepError> {
+        // Before anything is hidden: an index that `within` drops does exist.
+        let known = names::look_up(self.at(prepared.place), prepared.arm)
+            .map_err(|error| self.arm_failure(step, &prepared.key, None, error))?;
         let options = options(measure);
-        let settled = self
-            .session
-            .capture_settled(&query, &options, MAX_CAPTURES)
-            .map_err(|error| failed(self, error))?;
-        let Settled { captures, agreed } = settled;
+        let Settled { captures, agreed } = self.under(step, &prepared, |session| {
+            session.capture_settled(&prepared.query, &options, MAX_CAPTURES)
+        })?;
         let Some(last) = captures.last() else {
-            return Err(StepError::failed(self.blank(step, &arm.query, "no plan was captured".to_owned())));
+            let message = "no plan was captured".to_owned();
+            return Err(StepError::failed(self.blank(step, &prepared.arm.query, message)));
         };
-        let ready = Ready {
-            arm,
-            query: query.clone(),
-            settings: settings.clone(),
-            shape: last.plan.shape(),
-            execution_ms: last.plan.execution_time().unwrap_or(0.0),
-            key: key.clone(),
-        };
+        let (shape, way) = (last.plan.shape(), last.executions.clone());
+        let execution_ms = last.plan.execution_time().unwrap_or(0.0);
         self.emit(Event::Capture(Box::new(CaptureEvent {
             step: step.number,
-            key,
-            query,
-            settings,
-            way: last.executions.clone(),
+            key: prepared.key.clone(),
+            query: prepared.query.clone(),
+            settings: prepared.settings.clone(),
+            within: prepared.condition.within.clone(),
+            rolled_back: prepared.condition.transaction,
+            own_clone: prepared.place != Place::Main,
+            way,
             taken: captures.len(),
             agreed,
             missing: known.missing,
             families: known.families,
-            captures: captures.iter().map(|capture| (capture.text.clone(), capture.json.clone())).collect(),
+            captures: captures.into_iter().map(|capture| (capture.text, capture.json)).collect(),
         })))?;
-        Ok(ready)
+        Ok(Ready { prepared, shape, execution_ms })
     }
 
     /// Settings with their templates rendered.
-    fn settings(&self, step: &Step, arm: &Arm) -> Result<Settings, StepError> {
+    pub(super) fn settings(&self, step: &Step, arm: &Arm) -> Result<Settings, StepError> {
         arm.settings.iter().map(|(name, template)| Ok((name.clone(), self.render(step, template)?))).collect()
     }
 
     /// For each arm the shape that the planner would choose now, where it is not the captured one.
     fn changed(&mut self, step: &Step, ready: &[Ready<'_>]) -> Result<Vec<Option<String>>, StepError> {
         let mut changed = Vec::new();
-        for arm in ready {
-            let sent = Some((&arm.arm.query, arm.query.as_str()));
-            let shape = self.now(arm).map_err(|error| self.arm_failure(step, &arm.key, sent, error))?;
-            changed.push((shape != arm.shape).then(|| shape.to_string()));
+        for Ready { prepared, shape, .. } in ready {
+            let plan = self.under(step, prepared, |session| session.explain(&prepared.query))?;
+            let now = plan.shape();
+            changed.push((now != *shape).then(|| now.to_string()));
         }
         Ok(changed)
     }
 
-    fn now(&mut self, arm: &Ready<'_>) -> Result<Shape, crate::session::SessionError> {
-        self.use_settings(&arm.settings)?;
-        Ok(self.session.explain(&arm.query)?.shape())
-    }
-
     /// Times all arms in turns; how many samples each got.
-    fn time(&mut self, step: &Step, measure: &Measure, ready: &[Ready<'_>]) -> Result<Vec<usize>, StepError> {
-        self.use_settings(&Settings::new()).map_err(|error| self.failure(step, None, error))?;
-        let settings: Vec<Vec<(String, String)>> =
-            ready.iter().map(|arm| arm.settings.clone().into_iter().collect()).collect();
-        let mut arms: Vec<ArmRun<'_>> = ready
-            .iter()
-            .zip(&settings)
-            .map(|(arm, settings)| ArmRun::with_settings(0, &arm.query, Some(arm.execution_ms), settings))
-            .collect();
+    fn time_turns(
+        &mut self,
+        step: &Step,
+        measure: &Measure,
+        ready: &[Ready<'_>],
+    ) -> Result<Vec<usize>, StepError> {
+        let mut arms: Vec<ArmRun<'_>> = ready.iter().map(arm_run).collect();
         let pace = Pace {
             reps: measure.reps,
             turns: measure.turns,
@@ -131,10 +200,12 @@ impl Runner<'_> {
         let stop = AtomicBool::new(false);
         let observer = &mut *self.observer;
         let interrupt = self.job.interrupt;
-        let timed = time_arms(&mut [&mut self.session], &mut arms, &pace, &stop, &mut |sample| {
+        let mut sessions = vec![&mut self.main.session];
+        sessions.extend(self.clones.iter_mut().map(|clone| &mut clone.session));
+        let timed = time_arms(&mut sessions, &mut arms, &pace, &stop, &mut |sample| {
             taken[sample.arm] += 1;
             let event = Event::Sample(SampleEvent {
-                key: ready[sample.arm].key.clone(),
+                key: ready[sample.arm].prepared.key.clone(),
                 turn: sample.turn + 1,
                 rep: taken[sample.arm],
                 latency_ms: sample.latency_ms,
@@ -148,6 +219,27 @@ impl Runner<'_> {
             (Ok(_), None) => Ok(taken),
             (Err(error), None) => Err(self.failure(step, None, error)),
         }
+    }
+}
+
+/// The key of a measure's arm.
+pub(super) fn key_of(measure: &Measure, arm: &Arm) -> ArmKey {
+    ArmKey { measure: measure.id.clone(), arm: arm.id.clone() }
+}
+
+/// If one arm uses a transaction, all do: its cost must not tell them apart.
+pub(super) fn needs_transaction(measure: &Measure) -> bool {
+    measure.arms.iter().any(|arm| arm.within.is_some())
+}
+
+fn arm_run<'a>(ready: &'a Ready<'_>) -> ArmRun<'a> {
+    let Prepared { condition, query, place, .. } = &ready.prepared;
+    ArmRun {
+        session: place.index(),
+        sql: query,
+        captured_ms: Some(ready.execution_ms),
+        enter: Box::new(|session| condition.enter(session)),
+        leave: Box::new(|session| condition.leave(session)),
     }
 }
 

@@ -1,12 +1,20 @@
 //! Runs a notebook, step by step, and tells observers what happened. Knows nothing of reports.
 
+mod clones;
+mod compare;
+mod condition;
 mod conditions;
 mod dataset;
 mod error;
 mod interrupt;
 mod measure;
 mod names;
+mod rows;
+mod sessions;
+mod stage;
 mod statements;
+mod storage;
+mod time;
 mod vacuum;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +29,9 @@ use crate::template::{self, Context, TemplateError};
 pub use error::RunError;
 pub use interrupt::Interrupt;
 
+use clones::Place;
 use error::StepError;
+use stage::Stage;
 
 /// What to run and where.
 #[derive(Debug)]
@@ -86,13 +96,19 @@ type Settings = BTreeMap<String, String>;
 /// The state of one run.
 struct Runner<'a> {
     job: &'a Job<'a>,
-    /// To the run's own database; to the maintenance database until that is there.
-    session: Session,
+    /// The session in the run's own database; in the maintenance database until that is there.
+    main: Stage,
+    /// The sessions in the databases of arms, while their step goes on.
+    clones: Vec<Stage>,
+    /// The databases that this step made, in the order in which they were made: those of arms first.
+    databases: Vec<String>,
+    /// How many databases were named so far.
+    named: usize,
+    /// The sessions that `session` steps opened, by name.
+    others: BTreeMap<String, Session>,
     observer: &'a mut dyn Observer,
     /// Parameters, then lets as they are bound.
     context: Context,
-    /// Settings in force now, as far as a run changed them.
-    in_use: Settings,
     /// What was already said of somebody else's server.
     told: BTreeSet<String>,
 }
@@ -102,29 +118,29 @@ impl<'a> Runner<'a> {
         let session = Session::connect(job.server.endpoint(), job.server.database())?;
         job.interrupt.watch(session.canceller());
         let context = Context::new().with(&job.notebook.params);
-        Ok(Self { job, session, observer, context, in_use: Settings::new(), told: BTreeSet::new() })
+        Ok(Self {
+            job,
+            main: Stage::new(session),
+            clones: Vec::new(),
+            databases: Vec::new(),
+            named: 0,
+            others: BTreeMap::new(),
+            observer,
+            context,
+            told: BTreeSet::new(),
+        })
     }
 
-    /// Makes exactly these settings the session's, over what the server gives it.
-    fn use_settings(&mut self, settings: &Settings) -> Result<(), SessionError> {
-        let gone: Vec<&String> = self.in_use.keys().filter(|name| !settings.contains_key(*name)).collect();
-        self.session.reset(&gone)?;
-        let wanted: Vec<(String, String)> = settings.clone().into_iter().collect();
-        self.in_use.clone_from(settings);
-        self.session.set(&wanted)?;
-        Ok(())
+    /// The notebook's own settings.
+    fn base(&self, step: &Step) -> Result<Settings, StepError> {
+        let settings = self.job.notebook.settings.iter();
+        settings.map(|(name, template)| Ok((name.clone(), self.render(step, template)?))).collect()
     }
 
     /// Puts the notebook's own settings in force. A measure leaves others behind.
     fn use_base(&mut self, step: &Step) -> Result<(), StepError> {
-        let mut base = Settings::new();
-        for (name, template) in &self.job.notebook.settings {
-            base.insert(name.clone(), self.render(step, template)?);
-        }
-        if base == self.in_use {
-            return Ok(());
-        }
-        self.use_settings(&base).map_err(|error| self.failure(step, None, error))
+        let base = self.base(step)?;
+        self.main.use_settings(&base).map_err(|error| self.failure(step, None, error))
     }
 
     fn emit(&mut self, event: Event) -> Result<(), RunError> {
@@ -134,6 +150,8 @@ impl<'a> Runner<'a> {
     fn is_left_out(&self, step: &Step) -> bool {
         match (&step.kind, self.job.only) {
             (StepKind::Measure(measure), Some(only)) => measure.id != only,
+            (StepKind::Time(time), Some(only)) => time.id != only,
+            (StepKind::Compare(_), Some(_)) => true,
             _ => false,
         }
     }
@@ -177,17 +195,21 @@ impl<'a> Runner<'a> {
         if step.acts() {
             self.use_base(step)?;
         }
-        if matches!(step.kind, StepKind::Measure(_) | StepKind::Vacuum(_)) {
+        if matches!(step.kind, StepKind::Measure(_) | StepKind::Vacuum(_) | StepKind::Time(_)) {
             self.undisturbed(step)?;
         }
         match &step.kind {
             // Shown and judged from the recording; nothing happens on the server.
             StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) => Ok(()),
             StepKind::Let(bindings) => bindings.iter().try_for_each(|binding| self.bind(step, binding)),
-            StepKind::Sql(template) => self.sql(step, template),
-            StepKind::Analyze(tables) => self.analyze(step, tables),
-            StepKind::Vacuum(vacuum) => self.vacuum(step, vacuum),
+            StepKind::Sql(template) => self.sql(step, template, Place::Main, None),
+            StepKind::Analyze(tables) => self.analyze(step, tables, Place::Main, None),
+            StepKind::Vacuum(vacuum) => self.vacuum(step, vacuum, Place::Main, None),
             StepKind::Measure(measure) => self.measure(step, measure).and_then(|()| self.untouched(step)),
+            StepKind::Session(session) => self.session(step, session),
+            StepKind::Time(time) => self.time(step, time),
+            StepKind::Storage(storage) => self.storage(step, storage),
+            StepKind::Compare(compare) => self.compare(step, compare),
         }
     }
 
@@ -201,6 +223,7 @@ impl<'a> Runner<'a> {
             BindingValue::Sql(template) => {
                 let sql = self.render(step, template)?;
                 let value = self
+                    .main
                     .session
                     .scalar(&sql)
                     .map_err(|error| self.failure(step, Some((template, &sql)), error))?;
@@ -270,6 +293,9 @@ fn step_label(kind: &StepKind) -> String {
         StepKind::Vacuum(vacuum) => vacuum.tables.join(", "),
         StepKind::Analyze(tables) => tables.join(", "),
         StepKind::Table(table) => table.id.clone(),
+        StepKind::Time(time) => time.id.clone(),
+        StepKind::Storage(storage) => storage.id.clone(),
+        StepKind::Session(session) => session.name.clone(),
         _ => String::new(),
     }
 }

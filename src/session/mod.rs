@@ -25,7 +25,7 @@ pub use capture::{Capture, CaptureWay, MAX_CAPTURES, Settled};
 pub use endpoint::{Endpoint, Host, Secret};
 pub use error::{SessionError, SqlError};
 pub use options::ExplainOptions;
-pub use query::{Execution, Notice};
+pub use query::{Answer, Execution, Notice};
 pub use scalar::Scalar;
 pub use timing::{ArmRun, Cut, Pace, Sample, Timed, time_arms};
 pub use tls::{SslMode, Tls, TrustedRoots};

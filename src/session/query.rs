@@ -38,6 +38,15 @@ pub struct Execution {
     pub notices: Vec<Notice>,
 }
 
+/// The rows of a statement.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// For each column whether it holds floating-point numbers.
+    pub floats: Vec<bool>,
+    /// The rows in the server's text form; NULL is `None`.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
 /// One row in the server's text form; NULL is `None`.
 pub(super) type TextRow = Vec<Option<String>>;
 
@@ -73,6 +82,19 @@ impl Session {
     pub fn query_rows(&mut self, sql: &str) -> Result<Vec<TextRow>, SessionError> {
         one_statement(sql)?;
         Ok(self.ask(sql)?.rows)
+    }
+
+    /// The rows of one statement, and which of its columns hold floating-point numbers.
+    ///
+    /// # Errors
+    /// As [`Session::execute`].
+    pub fn answer(&mut self, sql: &str) -> Result<Answer, SessionError> {
+        /// `float4` and `float8`, by the OIDs that `pg_type.dat` fixes.
+        const FLOATS: [Oid; 2] = [700, 701];
+        one_statement(sql)?;
+        let reply = self.ask(sql)?;
+        let floats = reply.types.iter().map(|kind| FLOATS.contains(kind)).collect();
+        Ok(Answer { floats, rows: reply.rows })
     }
 
     /// Sends a query string and takes in all that comes of it. An error of the server is returned once it is

@@ -49,7 +49,14 @@ impl Kind {
     /// A measure or an arm: every metric of the catalogue.
     #[must_use]
     pub fn metrics(what: &'static str) -> Self {
-        let parts = Metric::ALL.iter().map(|metric| (metric.name().to_owned(), Self::Metric(*metric)));
+        Self::metrics_where(what, |_| true)
+    }
+
+    /// A thing with those metrics of the catalogue that it can have.
+    #[must_use]
+    pub fn metrics_where(what: &'static str, has: impl Fn(Metric) -> bool) -> Self {
+        let metrics = Metric::ALL.iter().copied().filter(|metric| has(*metric));
+        let parts = metrics.map(|metric| (metric.name().to_owned(), Self::Metric(metric)));
         Self::group(what, "metric", parts.collect())
     }
 

@@ -47,6 +47,7 @@ const fn filter(name: &'static str, arguments: usize, makes: Makes) -> FilterRul
 /// number.
 pub(super) const FILTERS: &[FilterRule] = &[
     filter("abs", 0, Makes::Number),
+    filter("bytes", 0, Makes::Text),
     filter("count", 0, Makes::Number),
     filter("first", 0, Makes::Element),
     filter("float", 0, Makes::Number),
@@ -120,6 +121,7 @@ fn make(purpose: Purpose) -> Environment<'static> {
         environment.remove_filter(filter);
     }
     environment.add_filter("ms", |value: Value| numeric(&value).map(number::milliseconds).map(safe));
+    environment.add_filter("bytes", |value: Value| numeric(&value).map(number::bytes).map(safe));
     environment.add_filter("percent", |value: Value| numeric(&value).map(number::percent).map(safe));
     environment.add_filter("raw", |value: Value| raw(&value));
     lists(&mut environment);

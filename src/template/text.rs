@@ -13,7 +13,7 @@ use super::paths;
 /// Renders markdown over what was measured.
 ///
 /// Counts get thousands separators, times three significant digits and their unit, other numbers three
-/// significant digits; the filters `raw`, `ms` and `percent` change that. Texts are escaped.
+/// significant digits; the filters `raw`, `ms`, `bytes` and `percent` change that. Texts are escaped.
 ///
 /// Where a value is missing, [`NOT_MEASURED`] stands in its place. A text with conditions or loops could tell
 /// a story that did not happen if one of its values is missing, so it is replaced as a whole by a sentence

@@ -85,7 +85,7 @@ impl<'a> Judge<'a> {
         let absent = self
             .arms_used(claim)
             .into_iter()
-            .find(|key| self.analysis.arm(key).is_none_or(|arm| arm.node.is_none()));
+            .find(|key| self.analysis.arm(key).is_none_or(|arm| !arm.measured));
         match absent {
             Some(key) => {
                 let step = self.analysis.arm(&key).map(|arm| step_outcome(self.recording, arm.step));

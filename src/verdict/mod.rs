@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::analysis::Analysis;
-use crate::notebook::{Notebook, StepKind};
-use crate::recording::{Event, Recording, StepOutcome};
+use crate::notebook::{Arm, Notebook, Step, StepKind};
+use crate::recording::{ArmKey, Event, Recording, StepOutcome};
 
 pub use claim::NamedNumber;
 
@@ -76,11 +76,14 @@ impl Judgement {
         for step in &notebook.steps {
             match &step.kind {
                 StepKind::Measure(measure) => {
+                    verdicts.extend(set_up(recording, step, &measure.id, &measure.arms));
                     for arm in &measure.arms {
                         verdicts.extend(expectation::judge(recording, analysis, step.number, measure, arm));
                     }
                 }
                 StepKind::Vacuum(vacuum) => verdicts.extend(standing::vacuum(recording, step, vacuum)),
+                StepKind::Time(time) => verdicts.extend(set_up(recording, step, &time.id, &time.arms)),
+                StepKind::Compare(compare) => verdicts.push(standing::compare(recording, step, compare)),
                 StepKind::Check(claims) => verdicts.extend(judge.check(step, claims)),
                 _ => {}
             }
@@ -119,6 +122,12 @@ impl Judgement {
             Outcome::Fail | Outcome::NotRun => false,
         })
     }
+}
+
+/// What must hold of the setups of a step's arms.
+fn set_up(recording: &Recording, step: &Step, id: &str, arms: &[Arm]) -> Vec<Verdict> {
+    let key = |arm: &Arm| ArmKey { measure: id.to_owned(), arm: arm.id.clone() };
+    arms.iter().flat_map(|arm| standing::setup(recording, step, &key(arm), arm)).collect()
 }
 
 /// How a step ended, as far as the recording tells.

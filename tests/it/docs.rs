@@ -79,6 +79,7 @@ fn metrics_table() -> String {
             Nature::Counter => "counter",
             Nature::SingleTime => "single time, ms",
             Nature::Timing => "timing, ms",
+            Nature::Size => "size, bytes",
         };
         table.push_str(&format!("| `{metric}` | {kind} | {} |\n", metric.doc()));
     }

@@ -31,4 +31,5 @@ mod session;
 mod session_login;
 mod session_timing;
 mod shipped;
+mod steps;
 mod support;

@@ -110,6 +110,12 @@ impl Convert<'_> {
         if metric.nature() == Nature::Counter {
             return Some(metric);
         }
+        if metric.nature() == Nature::Size {
+            let message = format!("`{text}` is the size of a relation, and a plan has none");
+            let help = "take it in a `storage` step, and compare it in `check`";
+            self.reader.fault(self.reader.tree.place(name.0), message, help);
+            return None;
+        }
         let message = format!("`{text}` is a time, and a time belongs in `check`");
         let help = match metric.nature() {
             Nature::Timing => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::model::{Arm, Expectation, ExplainKeys, Measure, Settings, Template};
+use super::super::model::{Arm, Expectation, ExplainKeys, Measure, Settings, SetupStep, Template};
 use super::super::node::NodeId;
 use super::super::wire::{self, Sql};
 use super::Convert;
@@ -40,6 +40,8 @@ impl Convert<'_> {
             query: line.iter().rev().find_map(|measure| measure.query),
             settings,
             expect: wire.expect.as_ref().map(|expect| self.expectations(expect)).unwrap_or_default(),
+            setup: self.setup(wire.setup.as_ref(), wire.id.0, scope),
+            fresh: self.fresh(wire.fresh) || wire.setup.is_some(),
             scope,
         };
         let arms = self.arms(wire, family, &shared);
@@ -88,6 +90,9 @@ impl Convert<'_> {
                 label: None,
                 query,
                 settings: shared.settings.clone(),
+                within: None,
+                setup: shared.setup.clone(),
+                fresh: shared.fresh,
                 expect: shared.expect.clone(),
             });
             return arm.into_iter().collect();
@@ -115,11 +120,16 @@ impl Convert<'_> {
             else {
                 continue;
             };
+            let mut setup = shared.setup.clone();
+            setup.extend(self.setup(arm.setup.as_ref(), name.0, shared.scope));
             converted.push(Arm {
                 id: Some(id),
                 label: arm.label.and_then(|label| self.text(label)),
                 query,
                 settings,
+                within: arm.within.and_then(|within| self.within(within, shared.scope)),
+                fresh: shared.fresh || arm.setup.is_some(),
+                setup,
                 expect,
             });
         }
@@ -163,5 +173,7 @@ struct Shared {
     query: Option<Sql>,
     settings: Settings,
     expect: Vec<Expectation>,
+    setup: Vec<SetupStep>,
+    fresh: bool,
     scope: Scope,
 }

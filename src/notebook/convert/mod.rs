@@ -1,5 +1,6 @@
 //! From wire types to the model: the checks that a whole notebook is needed for.
 
+mod actions;
 mod check;
 mod copy;
 mod dataset;
@@ -9,6 +10,7 @@ mod measure;
 mod names;
 mod params;
 mod server;
+mod setup;
 mod sql;
 mod steps;
 mod values;

@@ -1,11 +1,12 @@
 //! The one namespace of a notebook: parameters, lets, measures, named numbers and tables.
 
+use crate::metric::{Metric, Nature};
 use crate::template::{Kind, Names, check_expression};
 
 use super::super::de::Reader;
 use super::super::model::Values;
 use super::super::node::{Content, NodeId};
-use super::super::wire::{Either, Measure, Name, Step};
+use super::super::wire::{Either, Entries, Measure, Name, Step};
 use super::inherit::Family;
 use super::steps::Decoded;
 use super::values::identifier;
@@ -29,6 +30,8 @@ pub(super) enum Sort {
     Parameter,
     Let,
     Measure,
+    Time,
+    Storage,
     Number,
     Table,
     /// The id of a step that could not be read.
@@ -41,6 +44,8 @@ impl Sort {
             Self::Parameter => "a parameter",
             Self::Let => "a `let`",
             Self::Measure => "a measure",
+            Self::Time => "a `time`",
+            Self::Storage => "a `storage`",
             Self::Number => "a named number",
             Self::Table => "a table",
             Self::Broken => "a step",
@@ -107,6 +112,19 @@ impl World {
             }
             Some(Step::Measure(measure)) => {
                 self.add(reader, measure.id, Sort::Measure, measure_kind(reader, family, measure), since);
+            }
+            Some(Step::Time(time)) => {
+                let kind = match &time.arms {
+                    None => time_metrics("time"),
+                    Some(arms) => arms_kind(reader, arms, || time_metrics("arm")),
+                };
+                self.add(reader, time.id, Sort::Time, kind, since);
+            }
+            Some(Step::Storage(storage)) => {
+                let of = storage.of.items.iter().map(|name| reader.tree.text(name.0).to_owned());
+                let parts = of.map(|name| (name, Kind::metrics_where("relation", is_size))).collect();
+                let kind = Kind::group("storage with relations", "relation", parts);
+                self.add(reader, storage.id, Sort::Storage, kind, since);
             }
             Some(Step::Check(check)) => {
                 for item in &check.items {
@@ -214,11 +232,18 @@ impl World {
 
     /// The arms of a measure; none for one without arms.
     pub(super) fn arms(&self, measure: &str) -> Vec<String> {
-        let known = self.known.iter().find(|known| known.name == measure && known.sort == Sort::Measure);
+        let known = self.known.iter().find(|known| known.name == measure);
         match known.map(|known| &known.kind) {
-            Some(Kind::Group(group)) if group.part == "arm" => group.parts.keys().cloned().collect(),
+            Some(Kind::Group(group)) if matches!(group.part, "arm" | "relation") => {
+                group.parts.keys().cloned().collect()
+            }
             _ => Vec::new(),
         }
+    }
+
+    /// Whether a name is known before that place in the file.
+    pub(super) fn is_above(&self, name: &str, offset: usize) -> bool {
+        self.known.iter().any(|known| known.name == name && known.since < offset)
     }
 
     /// The names of one sort, for advice.
@@ -239,7 +264,26 @@ fn visible(known: &Known, scope: Scope) -> bool {
 }
 
 fn measure_kind(reader: &Reader<'_>, family: &Family<'_>, measure: &Measure) -> Kind {
-    let Some(arms) = family.arms(reader, measure) else { return Kind::metrics("measure") };
-    let parts = arms.0.iter().map(|(name, _)| (reader.tree.text(name.0).to_owned(), Kind::metrics("arm")));
+    let metrics = |what| Kind::metrics_where(what, |metric| !is_size(metric));
+    match family.arms(reader, measure) {
+        None => metrics("measure"),
+        Some(arms) => arms_kind(reader, arms, || metrics("arm")),
+    }
+}
+
+fn arms_kind<T>(reader: &Reader<'_>, arms: &Entries<T>, kind: impl Fn() -> Kind) -> Kind {
+    let parts = arms.0.iter().map(|(name, _)| (reader.tree.text(name.0).to_owned(), kind()));
     Kind::group("measure with arms", "arm", parts.collect())
+}
+
+/// What a `time` step can tell: times, rows, WAL and sizes, and nothing of a plan.
+fn time_metrics(what: &'static str) -> Kind {
+    const COUNTED: [Metric; 4] = [Metric::Rows, Metric::WalRecords, Metric::WalBytes, Metric::WalFpi];
+    Kind::metrics_where(what, |metric| {
+        matches!(metric.nature(), Nature::Timing | Nature::Size) || COUNTED.contains(&metric)
+    })
+}
+
+fn is_size(metric: Metric) -> bool {
+    metric.nature() == Nature::Size && metric != Metric::GrowthBytes
 }

@@ -58,7 +58,7 @@ impl Convert<'_> {
     }
 
     /// The statements of a template, at least one. What stands between braces is masked.
-    fn split(&self, sql: Sql, template: &Template) -> Option<Vec<Statement>> {
+    pub(super) fn split(&self, sql: Sql, template: &Template) -> Option<Vec<Statement>> {
         let tree = self.reader.tree;
         match split_statements(&masked(&template.text)) {
             Ok(statements) if statements.is_empty() => {
@@ -82,7 +82,13 @@ impl Convert<'_> {
         }
     }
 
-    fn statement_fault(&self, template: &Template, statement: &Statement, message: String, help: &str) {
+    pub(super) fn statement_fault(
+        &self,
+        template: &Template,
+        statement: &Statement,
+        message: String,
+        help: &str,
+    ) {
         let tree = self.reader.tree;
         let skipped = comments(&statement.text);
         let first_line = statement.text[skipped..].lines().next().map_or(0, |line| line.trim_end().len());
@@ -171,7 +177,7 @@ fn comments(statement: &str) -> usize {
 }
 
 /// Why a statement has no place in a notebook, and what to write instead.
-fn refusal(statement: &Statement, fresh: bool) -> Option<(String, &'static str)> {
+pub(super) fn refusal(statement: &Statement, fresh: bool) -> Option<(String, &'static str)> {
     let words: Vec<&str> = statement.keywords.iter().map(String::as_str).take(3).collect();
     let first = words.first().copied().unwrap_or_default();
     let refused = |what: &str, help: &'static str| Some((format!("{what} has no place in `sql`"), help));

@@ -45,6 +45,10 @@ impl Convert<'_> {
                 steps.push(Step { number: one.number, at: one.at, kind });
             }
         }
+        // Where a step could not be read, who is open after it is not known.
+        if steps.len() == decoded.len() {
+            self.follow_sessions(&steps);
+        }
         steps
     }
 
@@ -67,6 +71,10 @@ impl Convert<'_> {
             }
             wire::Step::Vacuum(vacuum) => StepKind::Vacuum(self.vacuum(vacuum, self.value_of(decoded.node))),
             wire::Step::Measure(measure) => StepKind::Measure(self.measure(measure, decoded, family)?),
+            wire::Step::Session(session) => StepKind::Session(self.session(session, scope)?),
+            wire::Step::Time(time) => StepKind::Time(self.time(time, decoded)?),
+            wire::Step::Storage(storage) => StepKind::Storage(self.storage(storage)),
+            wire::Step::Compare(compare) => StepKind::Compare(self.compare(compare, decoded)?),
             wire::Step::Check(check) => StepKind::Check(self.check(check)),
             wire::Step::Table(table) => StepKind::Table(self.table(table)?),
         })
@@ -114,7 +122,11 @@ impl Convert<'_> {
             .then(|| super::super::model::Template { text: text.to_owned(), at: tree.place(expr.0) })
     }
 
-    fn vacuum(&self, vacuum: &Either<wire::Vacuum, OneOrMany<wire::Name>>, node: NodeId) -> Vacuum {
+    pub(super) fn vacuum(
+        &self,
+        vacuum: &Either<wire::Vacuum, OneOrMany<wire::Name>>,
+        node: NodeId,
+    ) -> Vacuum {
         let wire = match vacuum {
             Either::Other(tables) => {
                 return Vacuum {
@@ -201,13 +213,13 @@ impl Convert<'_> {
         Some(Table { id, title: table.title.and_then(|title| self.text(title)), of, columns })
     }
 
-    fn subject(&self, subject: Text) -> Option<Subject> {
+    pub(super) fn subject(&self, subject: Text) -> Option<Subject> {
         let text = self.rendered(subject.0)?;
         let (measure, arm) =
             text.split_once('.').map_or((text.as_str(), None), |(measure, arm)| (measure, Some(arm)));
         let place = self.reader.tree.place(subject.0);
         match self.world.sort(measure) {
-            Some(Sort::Measure) => {}
+            Some(Sort::Measure | Sort::Time | Sort::Storage) => {}
             Some(Sort::Broken) => return None,
             _ => {
                 let help = nearest(measure, self.world.all(Sort::Measure)).map_or_else(

@@ -1,0 +1,236 @@
+//! Statements, and the steps `time`, `storage` and `compare`, as the report's templates see them.
+
+use serde::Serialize;
+
+use crate::analysis::ArmResult;
+use crate::metric::Metric;
+use crate::notebook::{Arm, Step, Storage, TimeStep};
+use crate::number;
+use crate::recording::{ArmKey, ComparedEvent, Event, ExecutedEvent, StatementEvent, VacuumEvent};
+
+use super::Subject;
+use super::view::{HeadView, VerdictView, metric_cell, was_not_run};
+
+#[derive(Debug, Serialize)]
+pub(super) struct StatementView {
+    pub sql: String,
+    pub result: String,
+    pub duration: String,
+    pub notices: Vec<String>,
+}
+
+/// A statement that was timed under one or more arms.
+#[derive(Debug, Serialize)]
+pub(super) struct TimeView {
+    pub id: String,
+    pub label: Option<String>,
+    pub not_run: bool,
+    /// One statement, where all arms share it.
+    pub statement: Option<String>,
+    pub header: Vec<HeadView>,
+    pub rows: Vec<Vec<String>>,
+    pub arms: Vec<TimeArmView>,
+    pub verdicts: Vec<VerdictView>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct TimeArmView {
+    pub name: String,
+    pub statement: String,
+    pub settings: Vec<(String, String)>,
+    /// What prepared its database.
+    pub prepared: Vec<StatementView>,
+    pub plan: Option<String>,
+}
+
+/// Sizes of relations.
+#[derive(Debug, Serialize)]
+pub(super) struct StorageView {
+    pub title: Option<String>,
+    pub id: String,
+    pub not_run: bool,
+    pub header: Vec<HeadView>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Queries whose rows were compared.
+#[derive(Debug, Serialize)]
+pub(super) struct CompareView {
+    pub not_run: bool,
+    /// Name, query, number of rows.
+    pub sides: Vec<(String, String, String)>,
+    pub verdicts: Vec<VerdictView>,
+}
+
+/// The statements that a step executed: those that prepared the arm, or those of the step itself.
+pub(super) fn statements(subject: Subject<'_>, number: usize, arm: Option<&ArmKey>) -> Vec<StatementView> {
+    let events = subject.recording.events.iter();
+    let shown = events.filter_map(|event| match event {
+        Event::Statement(event) if event.step == number && event.arm.as_ref() == arm => {
+            Some(statement(event))
+        }
+        Event::Vacuum(event) if event.step == number && event.arm.as_ref() == arm => Some(vacuum(event)),
+        _ => None,
+    });
+    shown.collect()
+}
+
+fn statement(event: &StatementEvent) -> StatementView {
+    StatementView {
+        sql: event.sql.trim().to_owned(),
+        result: event.tag.clone(),
+        duration: number::milliseconds(event.duration_ms),
+        notices: event.notices.clone(),
+    }
+}
+
+fn vacuum(event: &VacuumEvent) -> StatementView {
+    StatementView {
+        sql: event.sql.clone(),
+        result: format!(
+            "{} of {} pages are all-visible",
+            number::count(event.all_visible as f64),
+            number::count(event.pages as f64)
+        ),
+        duration: number::milliseconds(event.duration_ms),
+        notices: event.cause.clone().into_iter().collect(),
+    }
+}
+
+/// The first execution of an arm: its statement and plan are those of all.
+fn first<'a>(subject: Subject<'a>, key: &ArmKey) -> Option<&'a ExecutedEvent> {
+    subject.recording.events.iter().find_map(|event| match event {
+        Event::Executed(executed) if executed.key == *key => Some(&**executed),
+        _ => None,
+    })
+}
+
+/// What an arm did, in a word or two: the node that was chosen, or the command that was executed.
+pub(super) fn deed(subject: Subject<'_>, arm: &ArmResult) -> String {
+    if !arm.measured {
+        return number::NOT_MEASURED.to_owned();
+    }
+    let command = |executed: &ExecutedEvent| {
+        let words = executed.tag.split(' ').filter(|word| word.parse::<u64>().is_err());
+        words.collect::<Vec<_>>().join(" ")
+    };
+    arm.node.clone().or_else(|| first(subject, &arm.key).map(command)).unwrap_or_default()
+}
+
+pub(super) fn time(
+    subject: Subject<'_>,
+    step: &Step,
+    time: &TimeStep,
+    verdicts: Vec<VerdictView>,
+) -> TimeView {
+    let columns = columns(subject, &time.id);
+    let mut header = vec![HeadView::words("arm")];
+    header.extend(columns.iter().map(|metric| HeadView::metric(*metric)));
+    let (mut rows, mut arms) = (Vec::new(), Vec::new());
+    for arm in &time.arms {
+        let key = ArmKey { measure: time.id.clone(), arm: arm.id.clone() };
+        let Some(result) = subject.analysis.arm(&key) else { continue };
+        let name = time_name(time, arm);
+        let mut row = vec![name.clone()];
+        row.extend(columns.iter().map(|metric| metric_cell(result, *metric)));
+        rows.push(row);
+        arms.extend(first(subject, &key).map(|executed| TimeArmView {
+            name,
+            statement: executed.sql.trim().to_owned(),
+            settings: executed.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            prepared: statements(subject, step.number, Some(&key)),
+            plan: executed.plan.clone(),
+        }));
+    }
+    let shared = arms.first().map(|arm| arm.statement.clone());
+    TimeView {
+        id: time.id.clone(),
+        label: time.label.clone(),
+        not_run: was_not_run(subject, step.number),
+        statement: shared.filter(|statement| arms.iter().all(|arm| arm.statement == *statement)),
+        header,
+        rows,
+        arms,
+        verdicts,
+    }
+}
+
+/// What a reader calls an arm of a `time` step.
+pub(super) fn time_name(time: &TimeStep, arm: &Arm) -> String {
+    let own = time.label.as_ref().unwrap_or(&time.id);
+    arm.label.as_ref().or(arm.id.as_ref()).unwrap_or(own).clone()
+}
+
+/// The columns of a `time` step that some arm has a value for.
+fn columns(subject: Subject<'_>, id: &str) -> Vec<Metric> {
+    const SHOWN: [Metric; 9] = [
+        Metric::Median,
+        Metric::Rows,
+        Metric::WalBytes,
+        Metric::WalRecords,
+        Metric::WalFpi,
+        Metric::HeapBytes,
+        Metric::ToastBytes,
+        Metric::IndexBytes,
+        Metric::GrowthBytes,
+    ];
+    let told = |metric: &Metric| {
+        let mut arms = subject.analysis.arms.iter().filter(|arm| arm.key.measure == id);
+        arms.any(|arm| arm.metrics.contains_key(metric))
+    };
+    SHOWN.into_iter().filter(told).collect()
+}
+
+pub(super) fn storage(subject: Subject<'_>, step: &Step, storage: &Storage) -> StorageView {
+    const COLUMNS: [Metric; 4] =
+        [Metric::HeapBytes, Metric::ToastBytes, Metric::IndexBytes, Metric::TotalBytes];
+    let mut header = vec![HeadView::words("relation")];
+    header.extend(COLUMNS.map(HeadView::metric));
+    let mut rows = Vec::new();
+    for relation in &storage.of {
+        let key = ArmKey { measure: storage.id.clone(), arm: Some(relation.clone()) };
+        let Some(result) = subject.analysis.arm(&key).filter(|result| result.measured) else { continue };
+        let mut row = vec![relation.clone()];
+        row.extend(COLUMNS.iter().map(|metric| metric_cell(result, *metric)));
+        rows.push(row);
+        rows.extend(each_index(subject, step.number, relation));
+    }
+    StorageView {
+        title: storage.title.clone(),
+        id: storage.id.clone(),
+        not_run: was_not_run(subject, step.number),
+        header,
+        rows,
+    }
+}
+
+/// A row for each index of a table, its size in the column of the indexes.
+fn each_index(subject: Subject<'_>, number: usize, relation: &str) -> Vec<Vec<String>> {
+    let found = subject.recording.events.iter().find_map(|event| match event {
+        Event::Storage(stored) if stored.step == number && stored.relation == relation => Some(stored),
+        _ => None,
+    });
+    let indexes = found.map_or(&[][..], |stored| &stored.each_index);
+    let row = |(name, bytes): &(String, u64)| {
+        vec![format!("… {name}"), String::new(), String::new(), number::bytes(*bytes as f64), String::new()]
+    };
+    indexes.iter().map(row).collect()
+}
+
+pub(super) fn compare(subject: Subject<'_>, number: usize, verdicts: Vec<VerdictView>) -> CompareView {
+    let found = subject.recording.events.iter().find_map(|event| match event {
+        Event::Compared(compared) if compared.step == number => Some(compared),
+        _ => None,
+    });
+    let sides = |compared: &ComparedEvent| {
+        let sides = compared.sides.iter().zip(&compared.queries);
+        sides
+            .map(|((name, rows), query)| (name.clone(), query.trim().to_owned(), number::count(*rows as f64)))
+            .collect()
+    };
+    CompareView {
+        not_run: was_not_run(subject, number),
+        sides: found.map(sides).unwrap_or_default(),
+        verdicts,
+    }
+}
