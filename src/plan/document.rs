@@ -90,7 +90,8 @@ impl Plan {
     /// # Errors
     /// Where the text does not end as EXPLAIN ANALYZE's text ends.
     pub fn adopt_summary(&mut self, explained: &str) -> Result<(), PlanError> {
-        let buffers = self.root.blocks().is_some();
+        // A text that shows buffers somewhere hides only zeros; one that shows none may not have been asked.
+        let buffers = self.root.blocks().is_some() && text::shows_buffers(explained);
         for (name, value) in text::adopted(explained, buffers)? {
             self.top.set(name, value);
         }

@@ -14,6 +14,7 @@ mod layers;
 mod malformed;
 mod plan_explain;
 mod plan_fixtures;
+mod plan_live;
 mod plan_paste;
 mod plan_robust;
 mod plan_same;

@@ -100,10 +100,10 @@ fn tree() -> impl Strategy<Value = Value> {
                     child["Parent Relationship"] = Value::from(if at == 0 { "Outer" } else { "Inner" });
                 }
                 if let (Some(name), Some(first)) = (sub, children.first_mut()) {
-                    // A CTE's name is printed raw: one that reads as an arrow cannot be told from one.
-                    first["Subplan Name"] =
-                        Value::from(format!("CTE {}", name.replace("->", "").replace('\n', " ")));
-                    first["Parent Relationship"] = Value::from("InitPlan");
+                    // A CTE's name is printed raw: an arrow in it cannot be told from the tree's, nor a blank at its end.
+                let name = name.replace("->", "").replace('\n', " ");
+                first["Subplan Name"] = Value::from(format!("CTE {}", name.trim()));
+                first["Parent Relationship"] = Value::from("InitPlan");
                     if let Some(second) = children.get_mut(1) {
                         second["Parent Relationship"] = Value::from("Outer");
                     }

@@ -58,6 +58,11 @@ fn read_one<'a>(first: Line<'a>, lines: &mut Lines<'a>) -> Result<(Plan, Option<
     Ok((plan, next))
 }
 
+/// Whether some line tells of buffers.
+pub(super) fn shows_buffers(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with("Buffers: "))
+}
+
 /// Whether a line is the first of a plan: a node with its numbers, or a node and nothing else.
 pub(super) fn starts_plan(content: &str) -> bool {
     title::read(content, None, None).is_some_and(|title| title.known)
