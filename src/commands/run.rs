@@ -39,7 +39,8 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
         let mut server = server::start(&spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
         talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
         let done = run_all(args, &group.notebooks, &mut server, &interrupt);
-        let left = if server.kind() == Kind::Url && !args.keep { server.drop_own_databases() } else { Ok(()) };
+        let left =
+            if server.kind() == Kind::Url && !args.keep { server.drop_own_databases() } else { Ok(()) };
         let stopped = if args.keep { keep(server) } else { server.stop() };
         for one in done? {
             code = code.max(one.code);

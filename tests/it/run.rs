@@ -319,9 +319,15 @@ fn a_kept_server_is_there_until_it_is_pruned() {
     let notebook = "planbook: 1\ntitle: One\nsteps:\n  - sql: CREATE TABLE kept (id int)\n";
     let project = Project::with("one", notebook);
     let said = project.planbook(&["run", "one", "--server", "local", "--keep"]).exits(0);
-    let database = said.err.lines().find_map(|line| line.trim().strip_prefix("kept     the database ")).expect("its name");
+    let database = said
+        .err
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("kept     the database "))
+        .expect("its name");
     assert_eq!(project.servers().len(), 1);
-    let psql = project.planbook(&["server", "psql", "--", "-d", database, "-Atc", "SELECT count(*) FROM kept"]).exits(0);
+    let psql = project
+        .planbook(&["server", "psql", "--", "-d", database, "-Atc", "SELECT count(*) FROM kept"])
+        .exits(0);
     assert_eq!(psql.out.trim(), "0");
     project.planbook(&["server", "prune"]).exits(0);
     assert_eq!(project.servers(), Vec::<serde_json::Value>::new());

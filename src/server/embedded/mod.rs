@@ -35,7 +35,7 @@ pub(super) struct Installed {
 pub(super) fn outlook() -> Result<String, ServerError> {
     let pin = pins::of(DEFAULT_MAJOR)?;
     let account = Account::to_drop_to()?;
-    if home(&cache::directory(account.as_ref())?, pin).is_dir() {
+    if home(&cache::directory(account.as_ref(), "postgresql")?, pin).is_dir() {
         return Ok(format!("PostgreSQL {DEFAULT_MAJOR} is in the cache"));
     }
     let (program, _) = install::installer().ok_or(ServerError::NoInstaller)?;
