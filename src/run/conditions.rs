@@ -60,7 +60,10 @@ impl Runner<'_> {
             }
         }
         for what in self.lines(start, OVERRIDDEN)? {
-            self.breach(start, format!("{what}, and not as the server has it"))?;
+            self.breach(
+                start,
+                format!("{what}, and not as the server has it (`planbook cache prune` makes a new one)"),
+            )?;
         }
         Ok(())
     }
