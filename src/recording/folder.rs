@@ -110,8 +110,8 @@ fn set_aside(partial: &Path) -> Result<(), RecordingError> {
 /// Only a recording may be replaced by one: whatever else bears its name is somebody's, and is left alone.
 fn refuse_others(finished: &Path) -> Result<(), RecordingError> {
     let empty = || fs::read_dir(finished).is_ok_and(|mut entries| entries.next().is_none());
-    let is_link = finished.is_symlink();
-    if (!finished.exists() && !is_link) || (!is_link && (finished.join(MANIFEST).is_file() || empty())) {
+    let free = || !finished.exists() || finished.join(MANIFEST).is_file() || empty();
+    if !finished.is_symlink() && free() {
         return Ok(());
     }
     Err(RecordingError::Occupied { path: finished.to_owned() })

@@ -80,7 +80,7 @@ fn statement(event: &StatementEvent) -> StatementView {
         sql: event.sql.trim().to_owned(),
         result: event.tag.clone(),
         duration: number::milliseconds(event.duration_ms),
-        notices: event.notices.clone(),
+        notices: few(&event.notices),
     }
 }
 
@@ -233,4 +233,14 @@ pub(super) fn compare(subject: Subject<'_>, number: usize, verdicts: Vec<Verdict
         sides: found.map(sides).unwrap_or_default(),
         verdicts,
     }
+}
+
+/// The first notices of a statement: a loop can raise thousands, all of which stand in `events.jsonl`.
+fn few(notices: &[String]) -> Vec<String> {
+    const SHOWN: usize = 5;
+    let mut few: Vec<String> = notices.iter().take(SHOWN).cloned().collect();
+    if let Some(more) = notices.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        few.push(format!("and {} more, in events.jsonl", number::count(more as f64)));
+    }
+    few
 }

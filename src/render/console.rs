@@ -74,7 +74,7 @@ fn measure_line(subject: Subject<'_>, arm: &ArmResult, width: usize, paint: Pain
         (None, _) => String::new(),
     };
     let counter = |metric: Metric, unit: &str| {
-        let value = arm.metrics.get(&metric).filter(|value| **value != 0.0);
+        let value = arm.metrics.get(&metric);
         value.map(|value| format!("{} {unit}", number::count(*value))).unwrap_or_default()
     };
     format!(

@@ -1,9 +1,11 @@
 //! The run's database: a clone of the dataset's template, or empty.
 
 use crate::dataset::{self, DatasetError, Progress, Watched};
+use crate::notebook::{Dataset, Part};
 use crate::recording::{BuiltEvent, Event, Failure, LoadingEvent, StatementEvent};
 use crate::server::ServerError;
 use crate::session::{Session, SessionError};
+use crate::template::{self, Context};
 
 use super::error::{self, StepError};
 use super::stage::Stage;
@@ -36,7 +38,7 @@ impl Runner<'_> {
         });
         match (provided, fault) {
             (_, Some(fault)) => Err(StepError::Run(fault)),
-            (Err(error), None) => Err(failure(error, &dataset.source.name)),
+            (Err(error), None) => Err(failure(error, dataset)),
             (Ok(built), None) => {
                 let (reused, record) = (built.reused, built.record);
                 self.emit(Event::Built(Box::new(BuiltEvent { reused, record })))?;
@@ -78,10 +80,22 @@ fn event(what: Watched) -> Noted {
 }
 
 /// What went wrong, at its place in the dataset's file.
-fn failure(error: DatasetError, file: &str) -> StepError {
+fn failure(error: DatasetError, dataset: &Dataset) -> StepError {
+    let file = &dataset.source.name;
     let blank = |message: String, line: usize| StepError::failed(Failure::new(0, message, file, line));
     match error {
-        DatasetError::Session { source, at } => error::of_session(0, file, at.line, None, source),
+        DatasetError::Session { source, at } => {
+            // Rendered again, which gives the same text: the error stands somewhere in it.
+            let context = Context::new().with(&dataset.params);
+            let parts = dataset.parts.iter().filter_map(|part| match part {
+                Part::Sql(template) => Some(template),
+                _ => None,
+            });
+            let template = parts.chain(&dataset.verify).find(|template| template.at == at);
+            let rendered = template.and_then(|template| template::render_sql(&template.text, &context).ok());
+            let sent = template.zip(rendered.as_deref()).map(|(template, sql)| (template.text.as_str(), sql));
+            error::of_session(0, file, at.line, sent, source)
+        }
         DatasetError::Server(ServerError::Session(source)) => error::of_session(0, file, 1, None, source),
         DatasetError::Template { ref source, at } => {
             blank(error.to_string(), at.line + source.line.saturating_sub(1))

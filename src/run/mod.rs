@@ -140,7 +140,10 @@ impl<'a> Runner<'a> {
     /// Puts the notebook's own settings in force. A measure leaves others behind.
     fn use_base(&mut self, step: &Step) -> Result<(), StepError> {
         let base = self.base(step)?;
-        self.main.use_settings(&base).map_err(|error| self.failure(step, None, error))
+        self.main.use_settings(&base).map_err(|error| {
+            let line = refused(&self.job.notebook.settings, &error).map_or(step.at.line, |at| at.line);
+            error::of_session(step.number, &self.job.notebook.source.name, line, None, error)
+        })
     }
 
     fn emit(&mut self, event: Event) -> Result<(), RunError> {
@@ -285,6 +288,16 @@ impl<'a> Runner<'a> {
     ) -> StepError {
         self.failure(step, sent, error).for_arm(key)
     }
+}
+
+/// Where the setting stands that the server did not take.
+fn refused(settings: &crate::notebook::Settings, error: &SessionError) -> Option<crate::notebook::Place> {
+    let is_refused = |name: &str| match error {
+        SessionError::Setting { name: refused, .. } => refused.eq_ignore_ascii_case(name),
+        SessionError::Sql(error) => error.message.contains(&format!("\"{name}\"")),
+        _ => false,
+    };
+    settings.iter().find(|(name, _)| is_refused(name)).map(|(_, template)| template.at)
 }
 
 fn step_label(kind: &StepKind) -> String {

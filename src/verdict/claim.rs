@@ -87,6 +87,11 @@ impl<'a> Judge<'a> {
             .into_iter()
             .find(|key| self.analysis.arm(key).is_none_or(|arm| !arm.measured));
         match absent {
+            None if error.undefined => {
+                let name = claim.expr.text.get(error.offset..error.offset + error.length);
+                let name = name.unwrap_or("a name in it");
+                (Outcome::NotRun, format!("{name} has no value: what gives it one failed or was not run"))
+            }
             Some(key) => {
                 let step = self.analysis.arm(&key).map(|arm| step_outcome(self.recording, arm.step));
                 (Outcome::NotRun, format!("{key} was not measured: {}", not_run(step.flatten())))

@@ -332,3 +332,35 @@ fn a_kept_server_is_there_until_it_is_pruned() {
     project.planbook(&["server", "prune"]).exits(0);
     assert_eq!(project.servers(), Vec::<serde_json::Value>::new());
 }
+
+#[test]
+fn failures_name_their_own_lines() {
+    let in_dataset = "planbook: 1\ntitle: x\ndataset:\n  sql: |\n    CREATE TABLE t (id int);\n    INSERT INTO t\n    \
+                      SELECT nonsense;\nsteps:\n  - sql: SELECT 1\n";
+    let in_settings = "planbook: 1\ntitle: x\nsettings:\n  jit: off\n  work_memory: 4MB\nsteps:\n  - text: First.\n  \
+                       - sql: SELECT 1\n";
+    for (notebook, line) in [(in_dataset, "SELECT nonsense"), (in_settings, "work_memory")] {
+        let project = Project::with("lines", notebook);
+        let said = project.planbook(&["run", "lines", "--server", "local"]).exits(1);
+        assert!(said.out.contains(&format!("lines.yaml:{}", line_of(notebook, line))), "{}", said.out);
+    }
+}
+
+#[test]
+fn a_claim_about_a_number_that_has_no_value_is_not_run() {
+    let notebook = r#"planbook: 1
+title: No value
+steps:
+  - measure: {id: empty, query: SELECT 1 WHERE false, reps: 1, turns: 1}
+  - sql: DO $$ BEGIN FOR i IN 1..100 LOOP RAISE NOTICE 'said %', i; END LOOP; END $$
+  - check:
+      - ratio: 1 / empty.rows
+      - ratio > 1
+"#;
+    let project = Project::with("novalue", notebook);
+    let said = project.planbook(&["run", "novalue", "--server", "local"]).exits(1);
+    assert!(said.out.contains("1 failed · 0 inconclusive · 1 not run"), "{}", said.out);
+    let report = project.read("results/novalue/local-15/report.md");
+    assert!(report.contains("said 5 · and 95 more, in events.jsonl"), "{report}");
+    assert!(project.read("results/novalue/local-15/events.jsonl").contains("said 100"));
+}
