@@ -33,9 +33,12 @@ fn project(name: &str, notebook: &str) -> Project {
     Project::with(name, notebook)
 }
 
-/// The program in a project, with this machine's image in the place of the official one.
+/// The program in a project, with this machine's image in the place of the official one, and no volume left behind.
 fn with_image(project: &Project, args: &[&str]) -> Command {
     let mut command = project.command(args);
+    if args.first() == Some(&"run") {
+        command.arg("--no-cache");
+    }
     command.env("PLANBOOK_PG16_IMAGE", &engine::image().reference);
     command
 }
@@ -73,7 +76,7 @@ fn a_run_in_a_container_records_what_it_ran_on() {
         return;
     }
     let project = project("quick", QUICK);
-    let said = run(&mut with_image(&project, &["run", "quick", "--server", "docker"])).exits(0);
+    let said = run(&mut with_image(&project, &["run", "quick", "--server", "docker", "--no-cache"])).exits(0);
     assert!(said.err.contains("docker · PostgreSQL 15."), "{}", said.err);
     let container = project.json("results/quick/docker-15/manifest.json")["server"]["container"].clone();
     let reference = &engine::image().reference;
@@ -145,10 +148,10 @@ fn an_unpinned_image_is_tried_only_when_asked_and_said_first() {
     }
     let project = project("quick", QUICK);
     let tagged = engine::image().reference.split_once('@').unwrap().0;
-    let mut refused = project.command(&["run", "quick", "--server", "docker"]);
+    let mut refused = project.command(&["run", "quick", "--server", "docker", "--no-cache"]);
     let said = run(refused.env("PLANBOOK_PG16_IMAGE", tagged)).exits(2);
     assert!(said.err.contains("is not pinned") && said.err.contains("--allow-unpinned"), "{}", said.err);
-    let mut allowed = project.command(&["run", "quick", "--server", "docker", "--allow-unpinned"]);
+    let mut allowed = project.command(&["run", "quick", "--server", "docker", "--allow-unpinned", "--no-cache"]);
     run(allowed.env("PLANBOOK_PG16_IMAGE", tagged)).exits(0);
     let report = project.read("results/quick/docker-15/report.md");
     let first = report.lines().find(|line| line.starts_with('>')).unwrap();
@@ -171,8 +174,12 @@ steps:
     let project = project("parallel", notebook);
     project.write("planbook.yaml", "server: {use: docker, compose: ci/pg.yaml, service: db}\n");
     let image = &engine::image().reference;
-    project.write("ci/pg.yaml", &format!("services:\n  db: {{image: '{image}', shm_size: 8m}}\n"));
-    let said = run(&mut project.command(&["run", "parallel"])).exits(3);
+    let command = "[postgres, -c, autovacuum=off, -c, synchronize_seqscans=off]";
+    project.write(
+        "ci/pg.yaml",
+        &format!("services:\n  db: {{image: '{image}', shm_size: 8m, command: {command}}}\n"),
+    );
+    let said = run(&mut project.command(&["run", "parallel", "--no-cache"])).exits(3);
     assert!(said.err.contains("could not resize shared memory segment"), "{}", said.err);
     assert!(said.err.contains("raise `shm_size`"), "{}", said.err);
 }
