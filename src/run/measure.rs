@@ -7,8 +7,8 @@ use crate::plan::Shape;
 use crate::recording::{ArmKey, CaptureEvent, Event, SampleEvent, TimedEvent};
 use crate::session::{ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Session, SessionError, Settled, time_arms};
 
+use super::arm_condition::Condition;
 use super::clones::Place;
-use super::condition::Condition;
 use super::error::{RunError, StepError};
 use super::{Runner, Settings, names};
 

@@ -1,8 +1,8 @@
 //! Runs a notebook, step by step, and tells observers what happened. Knows nothing of reports.
 
+mod arm_condition;
 mod clones;
 mod compare;
-mod condition;
 mod conditions;
 mod dataset;
 mod error;
