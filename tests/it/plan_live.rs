@@ -2,7 +2,7 @@
 
 use planbook::plan::Plan;
 use planbook::session::{CaptureWay, ExplainOptions, Session};
-use planbook::sql::split_statements;
+use planbook::sql::{modifies_data, split_statements};
 
 use crate::plan_same::differences;
 use crate::support::{connect, other_version, start};
@@ -48,7 +48,9 @@ fn on(bindir: Option<std::path::PathBuf>, major: u32, one: bool) {
     ];
     let mut wrong = vec![];
     let mut compared = 0;
-    for (number, case) in cases(major).into_iter().enumerate() {
+    // What changes data cannot be run twice.
+    let usable = cases(major).into_iter().filter(|case| one || !modifies_data(&case.sql));
+    for (number, case) in usable.enumerate() {
         let old = session.set(&case.settings).unwrap();
         // Each case with the usual options, and with one other combination in turn.
         for options in [plain, all[1 + number % 3]] {
@@ -57,7 +59,7 @@ fn on(bindir: Option<std::path::PathBuf>, major: u32, one: bool) {
         }
         session.set(&old).unwrap();
     }
-    assert!(compared > 150, "{compared}");
+    assert!(compared > 130, "{compared}");
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
 }
 
