@@ -82,9 +82,9 @@ impl<'a> Label<'a> {
             b'M' => label.read_join(rest, "Merge", "Merge Join"),
             _ => None,
         }
+        .or_else(|| label.read_plain(rest))
         .or_else(|| label.read_aggregate(rest))
         .or_else(|| label.read_set_operation(rest))
-        .or_else(|| label.read_plain(rest))
         .or_else(|| label.read_operation(rest))?;
         Some((label, rest))
     }
@@ -150,7 +150,9 @@ impl<'a> Label<'a> {
     }
 
     fn read_plain(&mut self, text: &'a str) -> Option<&'a str> {
-        let (words, mut rest) = PLAIN.iter().find_map(|words| Some((*words, word(text, words)?)))?;
+        let first = text.as_bytes().first()?;
+        let alike = PLAIN.iter().filter(|words| words.as_bytes().first() == Some(first));
+        let (words, mut rest) = alike.into_iter().find_map(|words| Some((*words, word(text, words)?)))?;
         self.node_type = words;
         match words {
             "Index Scan" | "Index Only Scan" => (self.backward, rest) = flag(rest, " Backward"),

@@ -13,6 +13,9 @@ pub(super) enum Quote {
 impl Quote {
     /// The state after `text`.
     pub(super) fn after(self, text: &str) -> Self {
+        if memchr::memchr2(b'\'', b'"', text.as_bytes()).is_none() {
+            return self;
+        }
         let mut state = self;
         for byte in text.bytes() {
             state = state.step(byte);
@@ -56,11 +59,11 @@ pub(super) fn number(text: &str) -> Option<Value> {
     if !text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
         return None;
     }
-    if let Ok(whole) = text.parse::<u64>() {
-        return Some(Value::from(whole));
-    }
-    if let Ok(whole) = text.parse::<i64>() {
-        return Some(Value::from(whole));
+    if !text.bytes().any(|byte| byte == b'.') {
+        let whole = text.parse::<u64>().map(Value::from).or_else(|_| text.parse::<i64>().map(Value::from));
+        if let Ok(whole) = whole {
+            return Some(whole);
+        }
     }
     text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from)
 }

@@ -38,9 +38,12 @@ impl<'a> Lines<'a> {
     pub(super) fn next_structural(&mut self) -> Option<Line<'a>> {
         loop {
             let raw = self.raw()?;
-            let content = raw.trim_start_matches(' ');
-            let indent = raw.len() - content.len();
-            let (content, blanks) = content.split_at(content.trim_end().len());
+            let indent = raw.bytes().take_while(|byte| *byte == b' ').count();
+            let content = &raw[indent..];
+            // Most lines end in no blank; only such are worth a look by characters.
+            let ends = content.as_bytes().last().is_none_or(|byte| byte.is_ascii_graphic());
+            let end = if ends { content.len() } else { content.trim_end().len() };
+            let (content, blanks) = content.split_at(end);
             if !content.is_empty() {
                 self.blanks = blanks;
                 return Some(Line { number: self.number, indent, content });
@@ -58,7 +61,8 @@ impl<'a> Lines<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        let end = memchr::memchr(b'\n', self.rest.as_bytes());
+        let (line, rest) = end.map_or((self.rest, ""), |end| (&self.rest[..end], &self.rest[end + 1..]));
         self.rest = rest;
         self.number += 1;
         Some(line.strip_suffix('\r').unwrap_or(line))

@@ -65,7 +65,7 @@ pub(super) fn shows_buffers(text: &str) -> bool {
 
 /// Whether a line is the first of a plan: a node with its numbers, or a node and nothing else.
 pub(super) fn starts_plan(content: &str) -> bool {
-    title::read(content, None, None).is_some_and(|title| title.known)
+    Label::read(content).is_some() && title::read(content, None, None).is_some_and(|title| title.known)
 }
 
 /// Whether a line begins with a node's words, whatever follows.

@@ -114,10 +114,11 @@ pub(super) fn take_one(content: &str, out: &mut Properties) -> bool {
 
 /// `Name: value`; a name begins with a capital or a digit and is short.
 fn split(content: &str) -> Option<(&str, &str)> {
-    let (name, value) = match content.split_once(": ") {
-        Some(split) => split,
-        None => (content.strip_suffix(':')?, ""),
-    };
-    let plausible = name.len() <= 60 && name.starts_with(|c: char| c.is_uppercase()) && !name.contains("  ");
+    let at = content.find(':')?;
+    let (name, rest) = (&content[..at], &content[at + 1..]);
+    let value = if rest.is_empty() { "" } else { rest.strip_prefix(' ')? };
+    let plausible = name.len() <= 60
+        && name.starts_with(|c: char| c.is_uppercase())
+        && !name.as_bytes().windows(2).any(|pair| pair == b"  ");
     plausible.then_some((name, value))
 }

@@ -71,17 +71,21 @@ pub(in crate::plan) fn adopted(text: &str, buffers: bool) -> Result<Vec<(&'stati
     Ok(NAMES.into_iter().filter_map(|name| Some((name, top.get(name)?.clone()))).collect())
 }
 
-/// Buffer counters that text hides because they are zero.
+/// Planning touched no block where text shows buffers elsewhere and none of it: zeros that were counted.
 pub(super) fn fill_groups(top: &mut Properties) {
-    if top.get("Planning").is_none() && top.get("Planning Time").is_some() {
+    let told = |group: Option<&Value>| {
+        group
+            .and_then(Value::as_object)
+            .is_some_and(|group| group.keys().any(|name| name.ends_with(" Blocks")))
+    };
+    if top.get("Planning Time").is_none() || told(top.get("Planning")) {
+        return;
+    }
+    if top.get("Planning").is_none() {
         top.push("Planning", Value::Object(Map::new()));
     }
-    for name in ["Planning", "Serialization"] {
-        if let Some(Value::Object(group)) = top.get_mut(name) {
-            for counter in BUFFER_COUNTERS {
-                group.entry(counter).or_insert(Value::from(0));
-            }
-        }
+    if let Some(Value::Object(group)) = top.get_mut("Planning") {
+        group.extend(BUFFER_COUNTERS.map(|counter| (counter.to_owned(), Value::from(0))));
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Title {
 }
 
 /// How many properties a node with all options has.
-const USUAL: usize = 48;
+const USUAL: usize = 32;
 
 /// Reads the line of a node; `header` is the sub-plan's header above it.
 pub(super) fn read(line: &str, header: Option<&str>, relationship: Option<&'static str>) -> Option<Title> {
@@ -183,11 +183,12 @@ impl<'a> Actual<'a> {
         let (time, text) = match text.strip_prefix("time=") {
             Some(rest) => {
                 let (time, rest) = rest.split_once(' ')?;
-                (Some(time.split_once("..")?), rest)
+                (Some(range(time)?), rest)
             }
             None => (None, text),
         };
-        let (rows, loops) = text.strip_prefix("rows=")?.split_once(" loops=")?;
+        let (rows, loops) = text.strip_prefix("rows=")?.split_once(' ')?;
+        let loops = loops.strip_prefix("loops=")?;
         let read = Self { time, rows, loops };
         let all = [read.rows, read.loops].into_iter().chain(time.into_iter().flat_map(|(a, b)| [a, b]));
         all.into_iter().all(|text| number(text).is_some()).then_some(read)
@@ -241,18 +242,27 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// The last `open…)` of a line, where it ends the line.
+/// The last `open…)` of a line, where it ends the line. Numbers hold no parentheses, so that it begins at the
+/// last one that opens.
 fn parentheses<'a>(line: &'a str, open: &str) -> Option<(&'a str, &'a str)> {
     let inside = line.strip_suffix(')')?;
-    let at = inside.rfind(open)?;
-    Some((&line[..at], &inside[at + open.len()..]))
+    let at = memchr::memrchr(b'(', inside.as_bytes())?;
+    let begins = (at + 1).checked_sub(open.find('(')? + 1)?;
+    Some((line.get(..begins)?, inside.get(begins..)?.strip_prefix(open)?))
+}
+
+/// `a..b`: two numbers with decimals.
+fn range(text: &str) -> Option<(&str, &str)> {
+    let at = text.as_bytes().windows(2).position(|pair| pair == b"..")?;
+    Some((&text[..at], &text[at + 2..]))
 }
 
 /// `a..b rows=r width=w`
 fn read_cost(text: &str) -> Option<[&str; 4]> {
-    let (costs, rest) = text.split_once(" rows=")?;
-    let (startup, total) = costs.split_once("..")?;
-    let (rows, width) = rest.split_once(" width=")?;
+    let (costs, rest) = text.split_once(' ')?;
+    let (startup, total) = range(costs)?;
+    let (rows, width) = rest.split_once(' ')?;
+    let (rows, width) = (rows.strip_prefix("rows=")?, width.strip_prefix("width=")?);
     let cost = [startup, total, rows, width];
     cost.iter().all(|text| number(text).is_some()).then_some(cost)
 }

@@ -18,18 +18,20 @@ struct Shown {
 
 /// Completes a plan that was read from text.
 pub(super) fn fill(plan: &mut Plan) {
-    let has = |name: &str| plan.nodes().any(|node| node.properties.get(name).is_some());
-    let counted = |properties: &Properties| BUFFER_COUNTERS.iter().any(|name| properties.get(name).is_some());
-    let planning = ["Planning", "Serialization"].iter().filter_map(|name| plan.top.get(name));
-    let shown = Shown {
-        buffers: plan.nodes().any(|node| counted(&node.properties))
-            || planning
-                .flat_map(Value::as_object)
-                .any(|group| group.keys().any(|key| key.ends_with(" Blocks"))),
-        timing: has("Actual Total Time"),
-        verbose: has("Output"),
-        costs: has("Total Cost"),
-    };
+    let mut shown = Shown { buffers: false, timing: false, verbose: false, costs: false };
+    for (name, _) in plan.nodes().flat_map(|node| node.properties.iter()) {
+        match name {
+            "Actual Total Time" => shown.timing = true,
+            "Output" => shown.verbose = true,
+            "Total Cost" => shown.costs = true,
+            _ if !shown.buffers && name.ends_with(" Blocks") => {
+                shown.buffers = BUFFER_COUNTERS.contains(&name)
+            }
+            _ => {}
+        }
+    }
+    let groups = ["Planning", "Serialization"].iter().filter_map(|name| plan.top.get(name)?.as_object());
+    shown.buffers |= groups.flat_map(|group| group.keys()).any(|key| key.ends_with(" Blocks"));
     if shown.buffers && plan.root.loops().is_some() {
         summary::fill_groups(&mut plan.top);
     }
@@ -42,35 +44,78 @@ pub(super) fn fill(plan: &mut Plan) {
 
 fn fill_node(node: &mut Node, shown: Shown) {
     let node_type = node.node_type().to_owned();
-    let analyzed = node.loops().is_some();
     let out = &mut node.properties;
-    if analyzed && shown.timing {
-        default(out, "Actual Startup Time", 0.0);
-        default(out, "Actual Total Time", 0.0);
+    let seen = Seen::of(out);
+    if seen.analyzed && shown.timing && !seen.times {
+        out.push("Actual Startup Time", 0.0);
+        out.push("Actual Total Time", 0.0);
     }
-    fill_by_type(out, &node_type, analyzed, shown);
-    if analyzed {
-        for (condition, removed) in REMOVED {
-            if out.get(condition).is_some() && removes(&node_type, condition) {
-                default(out, removed, 0);
+    fill_by_type(out, &node_type, seen.analyzed, shown);
+    if seen.analyzed {
+        for ((condition, removed), there) in REMOVED.iter().zip(seen.conditions) {
+            if there && removes(&node_type, condition) && !(seen.removed && out.get(removed).is_some()) {
+                out.push(*removed, 0);
             }
         }
     }
-    if analyzed && shown.buffers {
-        for name in BUFFER_COUNTERS {
-            default(out, name, 0);
+    if seen.analyzed && shown.buffers {
+        for (name, _) in BUFFER_COUNTERS.iter().zip(seen.counters).filter(|(_, there)| !there) {
+            out.push(*name, 0);
         }
     }
-    if let Some(Value::Array(workers)) = out.get_mut("Workers") {
-        for worker in workers.iter_mut().filter_map(Value::as_object_mut) {
-            if shown.buffers && worker.contains_key("Actual Loops") {
-                for name in BUFFER_COUNTERS {
-                    worker.entry(name).or_insert(Value::from(0));
+    if seen.workers {
+        fill_workers(out, shown);
+    }
+}
+
+/// What a node says already, found in one pass: this runs for every node of every plan.
+#[derive(Default)]
+struct Seen {
+    analyzed: bool,
+    times: bool,
+    workers: bool,
+    /// Whether some counter of removed rows is there.
+    removed: bool,
+    conditions: [bool; REMOVED.len()],
+    counters: [bool; BUFFER_COUNTERS.len()],
+}
+
+impl Seen {
+    fn of(properties: &Properties) -> Self {
+        let mut seen = Self::default();
+        for (name, _) in properties.iter() {
+            match name {
+                "Actual Loops" => seen.analyzed = true,
+                "Actual Total Time" => seen.times = true,
+                "Workers" => seen.workers = true,
+                _ if name.ends_with(" Blocks") => {
+                    if let Some(at) = BUFFER_COUNTERS.iter().position(|counter| *counter == name) {
+                        seen.counters[at] = true;
+                    }
                 }
+                _ if name.starts_with("Rows Removed") => seen.removed = true,
+                _ if name.ends_with("Cond") || name.ends_with("Filter") => {
+                    if let Some(at) = REMOVED.iter().position(|(condition, _)| *condition == name) {
+                        seen.conditions[at] = true;
+                    }
+                }
+                _ => {}
             }
-            if worker.contains_key("HashAgg Batches") {
-                worker.entry("Disk Usage").or_insert(Value::from(0));
+        }
+        seen
+    }
+}
+
+fn fill_workers(out: &mut Properties, shown: Shown) {
+    let Some(Value::Array(workers)) = out.get_mut("Workers") else { return };
+    for worker in workers.iter_mut().filter_map(Value::as_object_mut) {
+        if shown.buffers && worker.contains_key("Actual Loops") {
+            for name in BUFFER_COUNTERS {
+                worker.entry(name).or_insert(Value::from(0));
             }
+        }
+        if worker.contains_key("HashAgg Batches") {
+            worker.entry("Disk Usage").or_insert(Value::from(0));
         }
     }
 }
