@@ -151,7 +151,8 @@ fn an_unpinned_image_is_tried_only_when_asked_and_said_first() {
     let mut refused = project.command(&["run", "quick", "--server", "docker", "--no-cache"]);
     let said = run(refused.env("PLANBOOK_PG16_IMAGE", tagged)).exits(2);
     assert!(said.err.contains("is not pinned") && said.err.contains("--allow-unpinned"), "{}", said.err);
-    let mut allowed = project.command(&["run", "quick", "--server", "docker", "--allow-unpinned", "--no-cache"]);
+    let mut allowed =
+        project.command(&["run", "quick", "--server", "docker", "--allow-unpinned", "--no-cache"]);
     run(allowed.env("PLANBOOK_PG16_IMAGE", tagged)).exits(0);
     let report = project.read("results/quick/docker-15/report.md");
     let first = report.lines().find(|line| line.starts_with('>')).unwrap();
