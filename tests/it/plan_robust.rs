@@ -101,9 +101,9 @@ fn tree() -> impl Strategy<Value = Value> {
                 }
                 if let (Some(name), Some(first)) = (sub, children.first_mut()) {
                     // A CTE's name is printed raw: an arrow in it cannot be told from the tree's, nor a blank at its end.
-                let name = name.replace("->", "").replace('\n', " ");
-                first["Subplan Name"] = Value::from(format!("CTE {}", name.trim()));
-                first["Parent Relationship"] = Value::from("InitPlan");
+                    let name = name.replace("->", "").replace('\n', " ");
+                    first["Subplan Name"] = Value::from(format!("CTE {}", name.trim()));
+                    first["Parent Relationship"] = Value::from("InitPlan");
                     if let Some(second) = children.get_mut(1) {
                         second["Parent Relationship"] = Value::from("Outer");
                     }
