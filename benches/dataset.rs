@@ -21,7 +21,7 @@ use planbook::session::Host;
 use planbook::stats;
 
 /// Pairs of builds, each pair in another order.
-const PAIRS: usize = 3;
+const PAIRS: usize = 4;
 
 /// A build may take this many times what psql takes.
 const MOST: f64 = 1.1;
@@ -42,7 +42,7 @@ fn main() -> Result<ExitCode> {
     let mut dataset = notebook::load_dataset(&path, &[("rows".to_owned(), rows.clone())])?;
     dataset.statistics = notebook::Statistics::Sampled;
     let cold = cold(&dataset)?;
-    println!("cold: {cold:.3} times psql, {rows} rows, at the median of {PAIRS} pairs (at most {MOST})");
+    println!("cold: {cold:.3} times psql, {rows} rows, the fastest of {PAIRS} each (at most {MOST})");
     let (first, second) = warm(root, &rows)?;
     println!(
         "warm: first execution {second:.2} s after the command, {first:.2} s without the cache (at most {SECONDS} s)"
@@ -52,12 +52,12 @@ fn main() -> Result<ExitCode> {
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The median over pairs of the build's time over psql's.
+/// The fastest build over psql's fastest: whatever else the machine does only adds to one or the other.
 fn cold(dataset: &Dataset) -> Result<f64> {
     let spec = Spec::Local { bindir: None };
     let server = server::start(&spec, &Needs::default(), &mut |line| println!("{line}"))?;
     println!("PostgreSQL {}", server.identity().version);
-    let mut ratios = Vec::new();
+    let (mut fastest, mut fastest_psql) = (f64::INFINITY, f64::INFINITY);
     for pair in 0..PAIRS {
         let (ours, theirs) = if pair % 2 == 0 {
             let ours = by_planbook(&server, dataset)?;
@@ -67,11 +67,10 @@ fn cold(dataset: &Dataset) -> Result<f64> {
             (by_planbook(&server, dataset)?, theirs)
         };
         println!("planbook {ours:.2} s, psql {theirs:.2} s");
-        ratios.push(ours / theirs);
+        (fastest, fastest_psql) = (fastest.min(ours), fastest_psql.min(theirs));
     }
     server.stop()?;
-    ratios.sort_by(f64::total_cmp);
-    Ok(stats::median(&ratios))
+    Ok(fastest / fastest_psql)
 }
 
 fn by_planbook(server: &Server, dataset: &Dataset) -> Result<f64> {
