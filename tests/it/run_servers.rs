@@ -76,7 +76,7 @@ fn a_run_in_a_container_records_what_it_ran_on() {
         return;
     }
     let project = project("quick", QUICK);
-    let said = run(&mut with_image(&project, &["run", "quick", "--server", "docker", "--no-cache"])).exits(0);
+    let said = run(&mut with_image(&project, &["run", "quick", "--server", "docker"])).exits(0);
     assert!(said.err.contains("docker · PostgreSQL 15."), "{}", said.err);
     let container = project.json("results/quick/docker-15/manifest.json")["server"]["container"].clone();
     let reference = &engine::image().reference;
