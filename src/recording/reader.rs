@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::notebook::{self, Notebook, Overrides, Source};
-use crate::plan::{Families, Plan};
+use crate::plan::{Families, Plan, PlanError};
 
 use super::evidence;
 use super::manifest::FORMAT;
 use super::writer::SAMPLES_HEADER;
-use super::{ArmKey, CaptureEvent, Event, Manifest, RecordingError, Status};
+use super::{ArmKey, CaptureEvent, CaptureWay, Event, Manifest, RecordingError, Status};
 
 /// One recording, all of it in memory.
 #[derive(Debug)]
@@ -159,14 +159,25 @@ fn read_capture(folder: &Path, event: &CaptureEvent) -> Result<Captured, Recordi
     let damaged = |error| RecordingError::damaged(&json_path, error);
     let mut plan = Plan::from_json(&read(&json_path)?).map_err(damaged)?;
     plan.adopt_summary(&text).map_err(damaged)?;
-    let first_path = folder.join(format!("plans/attempts/{}.1.json", event.key));
-    let first = if event.taken > 1 {
-        Plan::from_json(&read(&first_path)?).map_err(|error| RecordingError::damaged(&first_path, error))?
-    } else {
-        plan.clone()
-    };
+    let first = read_first(folder, event)?;
     let families = Families::from(event.families.clone());
     Ok(Captured { event: event.clone(), plan, first, text, file, families })
+}
+
+/// The plan of the very first execution. Where text and JSON are of two, the text came first, and what it did may have
+/// left less to do for the JSON's.
+fn read_first(folder: &Path, event: &CaptureEvent) -> Result<Plan, RecordingError> {
+    let stem = if event.taken > 1 {
+        format!("plans/attempts/{}.1", event.key)
+    } else {
+        format!("plans/{}", event.key)
+    };
+    let (ending, parse): (_, fn(&str) -> Result<Plan, PlanError>) = match event.way {
+        CaptureWay::One => ("json", Plan::from_json),
+        CaptureWay::Two { .. } => ("txt", Plan::from_text),
+    };
+    let path = folder.join(format!("{stem}.{ending}"));
+    parse(&read(&path)?).map_err(|error| RecordingError::damaged(&path, error))
 }
 
 type Samples = BTreeMap<ArmKey, Vec<Vec<f64>>>;

@@ -364,3 +364,17 @@ steps:
     assert!(report.contains("said 5 · and 95 more, in events.jsonl"), "{report}");
     assert!(project.read("results/novalue/local-15/events.jsonl").contains("said 100"));
 }
+
+#[test]
+fn the_first_run_is_the_text_where_the_json_is_of_another() {
+    let Some(bindir) = crate::support::other_version(16) else { return };
+    let project = Project::new();
+    let notebook = concat!(env!("CARGO_MANIFEST_DIR"), "/experiments/dead-items.yaml");
+    let server = format!("local:{}", bindir.display());
+    // The JSON of the first capture comes from a second execution, which found the dead entries already cleared.
+    let said = project.planbook(&["run", notebook, "--profile", "quick", "--server", &server]).exits(0);
+    assert!(said.out.contains("0 failed"), "{}", said.out);
+    let values = project.json("results/dead-items/local-16~quick/values.json");
+    let number = |name: &str| values[name].as_f64().unwrap_or_else(|| panic!("{name}: {values:#}"));
+    assert!(number("settled.first_blocks") > number("settled.blocks"), "{values:#}");
+}
