@@ -15,12 +15,12 @@ use serde_json::Value;
 
 const ROUNDS: usize = 60;
 
-/// A name, what it reads, and how.
+/// Its name, its inputs, and how it reads one.
 type Way<'a> = (&'a str, &'a [String], fn(&str));
 
 fn main() -> ExitCode {
     let (texts, jsons) = fixtures();
-    let ways: [Way<'_>; 3] = [
+    let ways: [Way; 3] = [
         ("serde_json::Value", &jsons, |json| drop(black_box(serde_json::from_str::<Value>(json)))),
         ("Plan::from_json", &jsons, |json| drop(black_box(Plan::from_json(json)))),
         ("Plan::from_text", &texts, |text| drop(black_box(Plan::from_text(text)))),

@@ -189,12 +189,14 @@ impl Serialize for Node {
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let before = |key: &str| matches!(key, "Query Text" | "Query Parameters");
-        for (key, value) in self.top.iter().filter(|(key, _)| before(key)) {
+        // `auto_explain` tells the statement before the plan.
+        let leads = |(key, _): &(&str, &Value)| matches!(*key, "Query Text" | "Query Parameters");
+        let leading = self.top.iter().take_while(leads).count();
+        for (key, value) in self.top.iter().take(leading) {
             map.serialize_entry(key, value)?;
         }
         map.serialize_entry("Plan", &self.root)?;
-        for (key, value) in self.top.iter().filter(|(key, _)| !before(key)) {
+        for (key, value) in self.top.iter().skip(leading) {
             map.serialize_entry(key, value)?;
         }
         map.end()

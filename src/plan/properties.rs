@@ -65,6 +65,12 @@ impl Properties {
         }
     }
 
+    /// Puts a property before all others.
+    pub(super) fn prepend(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.0.retain(|(key, _)| key != name);
+        self.0.insert(0, (Cow::Borrowed(name), value.into()));
+    }
+
     pub(super) fn remove(&mut self, name: &str) {
         self.0.retain(|(key, _)| key != name);
     }

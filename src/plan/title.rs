@@ -246,9 +246,9 @@ pub(super) fn quoted(name: &str) -> String {
 /// Takes one identifier, quoted or bare, from the start of `text`.
 pub(super) fn take_identifier(text: &str) -> Option<(String, &str)> {
     let Some(inside) = text.strip_prefix('"') else {
-        let end = text.find([' ', '.', '\t']).unwrap_or(text.len());
+        let end = text.bytes().position(|byte| matches!(byte, b' ' | b'.' | b'\t')).unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
-        return (!name.is_empty() && !name.contains('"')).then(|| (name.to_owned(), rest));
+        return (!name.is_empty() && !name.bytes().any(|byte| byte == b'"')).then(|| (name.to_owned(), rest));
     };
     let mut name = String::new();
     let mut rest = inside;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::notebook::{self, Notebook, Overrides, Source};
-use crate::plan::{Families, Plan, PlanError};
+use crate::plan::{Families, Plan};
 
 use super::evidence;
 use super::manifest::FORMAT;
@@ -172,12 +172,11 @@ fn read_first(folder: &Path, event: &CaptureEvent) -> Result<Plan, RecordingErro
     } else {
         format!("plans/{}", event.key)
     };
-    let (ending, parse): (_, fn(&str) -> Result<Plan, PlanError>) = match event.way {
-        CaptureWay::One => ("json", Plan::from_json),
-        CaptureWay::Two { .. } => ("txt", Plan::from_text),
-    };
-    let path = folder.join(format!("{stem}.{ending}"));
-    parse(&read(&path)?).map_err(|error| RecordingError::damaged(&path, error))
+    let one = event.way == CaptureWay::One;
+    let path = folder.join(format!("{stem}.{}", if one { "json" } else { "txt" }));
+    let plan = read(&path)?;
+    let parsed = if one { Plan::from_json(&plan) } else { Plan::from_text(&plan) };
+    parsed.map_err(|error| RecordingError::damaged(&path, error))
 }
 
 type Samples = BTreeMap<ArmKey, Vec<Vec<f64>>>;

@@ -314,6 +314,8 @@ fn an_error_names_the_line_that_made_no_sense() {
         ("Seq Scan on t\n     Filter: (a = 5)\n", 2, "indented like no property"),
         ("Seq Scan on t\n  Heap Fetches: many\n", 2, "does not fit"),
         ("Seq Scan on t\n  Buffers: shared hit\n", 2, "does not fit"),
+        ("Sort\n  ->  Seq Scan on t  (cost=0.28..=0.15 rows=1 width=4)\n", 2, "expected a node"),
+        ("Seq Scan on t  (cost=1..2 rows=x width=4)\n", 1, "expected a plan's first node"),
         ("hello\n", 1, "expected a plan's first node"),
         ("Append\n  ->  \n", 2, "expected a property"),
         ("Append\n  InitPlan 1\n  Filter: x\n", 2, "expected a property"),

@@ -56,7 +56,7 @@ fn is_message(line: &str) -> bool {
 /// Keeps what `auto_explain` told before the plan: the statement and its parameters.
 pub(super) fn keep_statement(before: &[Line], plan: &mut Plan) {
     let mut name = None;
-    let mut told: Vec<(&str, String)> = vec![];
+    let mut told: Vec<(&'static str, String)> = vec![];
     for line in before {
         let found = ["Query Text", "Query Parameters"]
             .into_iter()
@@ -73,7 +73,7 @@ pub(super) fn keep_statement(before: &[Line], plan: &mut Plan) {
             _ => {}
         }
     }
-    for (name, value) in told {
-        plan.top.set(name.to_owned(), Value::from(value.trim_end()));
+    for (name, value) in told.into_iter().rev() {
+        plan.top.prepend(name, Value::from(value.trim_end()));
     }
 }

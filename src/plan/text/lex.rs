@@ -1,6 +1,6 @@
 //! Quotes and lists in what PostgreSQL deparses: `'it''s'`, `"odd ""name"""`, `count(*), COALESCE(a, 'x, y')`.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// Whether a position stands inside quotes. A doubled quote closes and opens again, which comes to the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,17 +56,29 @@ pub(super) fn list(text: &str) -> Value {
 
 /// A number as JSON would hold it: an integer where it is printed as one.
 pub(super) fn number(text: &str) -> Option<Value> {
-    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+    numeral(text).map(Value::Number)
+}
+
+/// The same, not yet a value.
+pub(super) fn numeral(text: &str) -> Option<Number> {
+    let bytes = text.as_bytes();
+    if !bytes.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-') {
         return None;
     }
-    if !text.bytes().any(|byte| byte == b'.') {
-        let whole = text.parse::<u64>().map(Value::from).or_else(|_| text.parse::<i64>().map(Value::from));
+    if bytes.len() <= WHOLE_DIGITS && bytes.iter().all(u8::is_ascii_digit) {
+        return Some(Number::from(bytes.iter().fold(0_u64, |n, digit| n * 10 + u64::from(digit - b'0'))));
+    }
+    if !bytes.contains(&b'.') {
+        let whole = text.parse::<u64>().map(Number::from).or_else(|_| text.parse::<i64>().map(Number::from));
         if let Ok(whole) = whole {
             return Some(whole);
         }
     }
-    text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from)
+    text.parse::<f64>().ok().and_then(Number::from_f64)
 }
+
+/// Digits that a whole number of 64 bits always has room for.
+const WHOLE_DIGITS: usize = 19;
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::lex::number;
+use super::lex::{number, numeral};
 use crate::plan::Properties;
 use crate::plan::label::Label;
 use crate::plan::title::take_identifier;
@@ -19,7 +19,7 @@ pub(super) struct Title {
 }
 
 /// How many properties a node with all options has.
-const USUAL: usize = 32;
+const USUAL: usize = 40;
 
 /// Reads the line of a node; `header` is the sub-plan's header above it.
 pub(super) fn read(line: &str, header: Option<&str>, relationship: Option<&'static str>) -> Option<Title> {
@@ -32,17 +32,25 @@ pub(super) fn read(line: &str, header: Option<&str>, relationship: Option<&'stat
     }
     let mut out = Properties::with_capacity(USUAL);
     push_type(&mut out, &label, header, relationship);
+    let measured = numbers.any();
     if !push_target(&mut out, &label, rest) {
+        // Numbers that do not read are no part of a name.
+        if BROKEN.iter().any(|begin| words.contains(begin)) {
+            return None;
+        }
         // What no PostgreSQL prints is kept whole, as a type of its own.
         out = Properties::with_capacity(USUAL);
         let label = Label { node_type: words, ..Label::default() };
         push_type(&mut out, &label, header, relationship);
         numbers.push(&mut out);
-        return Some(Title { properties: out, known: false, measured: numbers.any() });
+        return Some(Title { properties: out, known: false, measured });
     }
     numbers.push(&mut out);
-    Some(Title { properties: out, known, measured: numbers.any() })
+    Some(Title { properties: out, known, measured })
 }
+
+/// How the numbers of a node begin.
+const BROKEN: [&str; 3] = ["  (cost=", " (actual ", " (never "];
 
 /// A node's line without its numbers.
 pub(in crate::plan) fn words(line: &str) -> &str {
@@ -163,23 +171,25 @@ impl Target {
 
 /// The numbers in parentheses at the end of a node's line.
 #[derive(Default)]
-struct Numbers<'a> {
-    cost: Option<[&'a str; 4]>,
-    actual: Option<Actual<'a>>,
+struct Numbers {
+    cost: Option<[Number; 4]>,
+    actual: Option<Actual>,
 }
 
 /// `(actual time=a..b rows=r loops=l)`; what was never executed has no numbers.
-pub(super) struct Actual<'a> {
-    time: Option<(&'a str, &'a str)>,
-    rows: &'a str,
-    loops: &'a str,
+pub(super) struct Actual {
+    time: Option<[Number; 2]>,
+    rows: Number,
+    loops: Number,
 }
 
-impl<'a> Actual<'a> {
-    const NEVER: Actual<'static> = Actual { time: None, rows: "0", loops: "0" };
+impl Actual {
+    fn never() -> Self {
+        Self { time: None, rows: Number::from(0), loops: Number::from(0) }
+    }
 
     /// Reads `time=a..b rows=r loops=l`, as it stands after `actual `.
-    pub(super) fn read(text: &'a str) -> Option<Self> {
+    pub(super) fn read(text: &str) -> Option<Self> {
         let (time, text) = match text.strip_prefix("time=") {
             Some(rest) => {
                 let (time, rest) = rest.split_once(' ')?;
@@ -188,29 +198,26 @@ impl<'a> Actual<'a> {
             None => (None, text),
         };
         let (rows, loops) = text.strip_prefix("rows=")?.split_once(' ')?;
-        let loops = loops.strip_prefix("loops=")?;
-        let read = Self { time, rows, loops };
-        let all = [read.rows, read.loops].into_iter().chain(time.into_iter().flat_map(|(a, b)| [a, b]));
-        all.into_iter().all(|text| number(text).is_some()).then_some(read)
+        Some(Self { time, rows: numeral(rows)?, loops: numeral(loops.strip_prefix("loops=")?)? })
     }
 
-    pub(super) fn push(&self, out: &mut Properties) {
-        if let Some((first, last)) = self.time {
-            push_number(out, "Actual Startup Time", first);
-            push_number(out, "Actual Total Time", last);
+    pub(super) fn push(self, out: &mut Properties) {
+        if let Some([first, last]) = self.time {
+            out.push("Actual Startup Time", Value::Number(first));
+            out.push("Actual Total Time", Value::Number(last));
         }
-        push_number(out, "Actual Rows", self.rows);
-        push_number(out, "Actual Loops", self.loops);
+        out.push("Actual Rows", Value::Number(self.rows));
+        out.push("Actual Loops", Value::Number(self.loops));
     }
 }
 
-impl<'a> Numbers<'a> {
+impl Numbers {
     /// The words of a line, and the numbers behind them.
-    fn split(line: &'a str) -> (&'a str, Self) {
+    fn split(line: &str) -> (&str, Self) {
         let mut out = Self::default();
         let mut words = line;
         if let Some(rest) = words.strip_suffix(" (never executed)") {
-            (out.actual, words) = (Some(Actual::NEVER), rest);
+            (out.actual, words) = (Some(Actual::never()), rest);
         } else if let Some((rest, inside)) = parentheses(words, " (actual ")
             && let Some(actual) = Actual::read(inside)
         {
@@ -228,15 +235,12 @@ impl<'a> Numbers<'a> {
         self.cost.is_some() || self.actual.is_some()
     }
 
-    fn push(&self, out: &mut Properties) {
+    fn push(self, out: &mut Properties) {
         if let Some(cost) = self.cost {
-            for (name, text) in
-                ["Startup Cost", "Total Cost", "Plan Rows", "Plan Width"].into_iter().zip(cost)
-            {
-                push_number(out, name, text);
-            }
+            let names = ["Startup Cost", "Total Cost", "Plan Rows", "Plan Width"];
+            names.into_iter().zip(cost).for_each(|(name, number)| out.push(name, Value::Number(number)));
         }
-        if let Some(actual) = &self.actual {
+        if let Some(actual) = self.actual {
             actual.push(out);
         }
     }
@@ -251,20 +255,18 @@ fn parentheses<'a>(line: &'a str, open: &str) -> Option<(&'a str, &'a str)> {
     Some((line.get(..begins)?, inside.get(begins..)?.strip_prefix(open)?))
 }
 
-/// `a..b`: two numbers with decimals.
-fn range(text: &str) -> Option<(&str, &str)> {
+/// `a..b`
+fn range(text: &str) -> Option<[Number; 2]> {
     let at = text.as_bytes().windows(2).position(|pair| pair == b"..")?;
-    Some((&text[..at], &text[at + 2..]))
+    Some([numeral(&text[..at])?, numeral(&text[at + 2..])?])
 }
 
 /// `a..b rows=r width=w`
-fn read_cost(text: &str) -> Option<[&str; 4]> {
+fn read_cost(text: &str) -> Option<[Number; 4]> {
     let (costs, rest) = text.split_once(' ')?;
-    let (startup, total) = range(costs)?;
+    let [startup, total] = range(costs)?;
     let (rows, width) = rest.split_once(' ')?;
-    let (rows, width) = (rows.strip_prefix("rows=")?, width.strip_prefix("width=")?);
-    let cost = [startup, total, rows, width];
-    cost.iter().all(|text| number(text).is_some()).then_some(cost)
+    Some([startup, total, numeral(rows.strip_prefix("rows=")?)?, numeral(width.strip_prefix("width=")?)?])
 }
 
 pub(super) fn push_number(out: &mut Properties, name: impl Into<Cow<'static, str>>, text: &str) {
