@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -11,18 +12,28 @@ use serde_json::Value;
 use super::key;
 
 /// Properties in the order in which the server printed them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Properties(Vec<(Cow<'static, str>, Value)>);
+///
+/// Where text proves that buffers were counted, the counters that it hides are zero; they are said to be there
+/// rather than put there, since they would be a third of all that a plan holds.
+#[derive(Debug, Clone, Default)]
+pub struct Properties {
+    list: Vec<(Cow<'static, str>, Value)>,
+    /// Whether a block counter that is not in the list is zero, rather than absent.
+    counted: bool,
+}
+
+static ZERO: LazyLock<Value> = LazyLock::new(|| Value::from(0));
 
 impl Properties {
     pub(super) fn with_capacity(capacity: usize) -> Self {
-        Self(Vec::with_capacity(capacity))
+        Self { list: Vec::with_capacity(capacity), counted: false }
     }
 
     /// The value of `name`, as the server wrote it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        let found = self.list.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        found.or_else(|| (self.counted && key::BUFFER_COUNTERS.contains(&name)).then(|| &*ZERO))
     }
 
     /// The text of `name`, where it is one.
@@ -45,52 +56,59 @@ impl Properties {
 
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(key, value)| (key.as_ref(), value))
+        let counters: &[&str] = if self.counted { &key::BUFFER_COUNTERS } else { &[] };
+        let hidden = counters.iter().filter(|name| self.list.iter().all(|(key, _)| key != *name));
+        self.list.iter().map(|(key, value)| (key.as_ref(), value)).chain(hidden.map(|name| (*name, &*ZERO)))
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
+    }
+
+    /// Says that the block counters which are not there are zero.
+    pub(super) fn set_counted(&mut self) {
+        self.counted = true;
     }
 
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.list.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// Replaces the property `name`, in its place, by another.
     pub(super) fn replace(&mut self, name: &str, by: &'static str, value: impl Into<Value>) {
-        if let Some(at) = self.0.iter_mut().find(|(key, _)| key == name) {
+        if let Some(at) = self.list.iter_mut().find(|(key, _)| key == name) {
             *at = (Cow::Borrowed(by), value.into());
         }
     }
 
     /// Puts a property before all others.
     pub(super) fn prepend(&mut self, name: &'static str, value: impl Into<Value>) {
-        self.0.retain(|(key, _)| key != name);
-        self.0.insert(0, (Cow::Borrowed(name), value.into()));
+        self.list.retain(|(key, _)| key != name);
+        self.list.insert(0, (Cow::Borrowed(name), value.into()));
     }
 
     pub(super) fn remove(&mut self, name: &str) {
-        self.0.retain(|(key, _)| key != name);
+        self.list.retain(|(key, _)| key != name);
     }
 
     pub(super) fn into_iter(self) -> impl Iterator<Item = (Cow<'static, str>, Value)> {
-        self.0.into_iter()
+        self.list.into_iter()
     }
 
     /// Adds a property that is known not to be there yet.
     pub(super) fn push(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
-        self.0.push((name.into(), value.into()));
+        self.list.push((name.into(), value.into()));
     }
 
     /// Sets a property, in its place if it is there.
     pub(super) fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
         let name = name.into();
         let value = value.into();
-        match self.0.iter_mut().find(|(key, _)| *key == name) {
+        match self.list.iter_mut().find(|(key, _)| *key == name) {
             Some((_, old)) => *old = value,
-            None => self.0.push((name, value)),
+            None => self.list.push((name, value)),
         }
     }
 }
@@ -140,10 +158,16 @@ impl<'de> serde::Deserialize<'de> for Properties {
     }
 }
 
+impl PartialEq for Properties {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
 impl Serialize for Properties {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.iter() {
             map.serialize_entry(key, value)?;
         }
         map.end()

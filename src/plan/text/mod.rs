@@ -21,6 +21,7 @@ use lines::{Line, Lines};
 use scope::Open;
 pub(super) use summary::adopted;
 pub(super) use title::words;
+use zeros::Shown;
 
 /// Reads every plan of a text: a statement that rules rewrite has several.
 pub(super) fn read_all(text: &str) -> Result<Vec<Plan>, PlanError> {
@@ -48,13 +49,14 @@ fn read_one<'a>(first: Line<'a>, lines: &mut Lines<'a>) -> Result<(Plan, Option<
         tree.take(line, lines)?;
         next = lines.next_structural();
     }
+    let shown = tree.shown;
     let root = tree.finish(lines)?;
     let (top, next) = match next {
         Some(line) if !starts_plan(line.content) => summary::read(line, lines, margin)?,
         next => (Properties::default(), next),
     };
     let mut plan = Plan { root, top };
-    zeros::fill(&mut plan);
+    zeros::fill(&mut plan, shown);
     Ok((plan, next))
 }
 
@@ -76,6 +78,7 @@ pub(super) fn names_node(content: &str) -> bool {
 /// The nodes that are open: each the parent of the next.
 #[derive(Default)]
 struct Tree {
+    shown: Shown,
     open: Vec<Open>,
     header: Option<(usize, String)>,
 }
@@ -83,20 +86,22 @@ struct Tree {
 impl Tree {
     fn open_root(&mut self, line: Line, lines: &mut Lines) -> Result<(), PlanError> {
         let content = lines.joined(line.content);
-        let properties = title::read(&content, None, None)
-            .filter(|read| read.known || read.measured)
-            .ok_or_else(|| {
+        let read = title::read(&content, None, None).filter(|read| read.known || read.measured).ok_or_else(
+            || {
                 PlanError::text(
                     line.number,
                     line.content,
                     "expected a plan's first node, such as `Seq Scan on t`",
                 )
-            })?;
-        self.open.push(Open::new(line.indent + 2, properties.properties));
+            },
+        )?;
+        self.shown.see_title(&read);
+        self.open.push(Open::new(line.indent + 2, read.properties));
         Ok(())
     }
 
     fn take(&mut self, line: Line, lines: &mut Lines) -> Result<(), PlanError> {
+        self.shown.see_line(line.content);
         if let Some(content) = line.content.strip_prefix("->  ") {
             return self.open_child(&line, content, lines);
         }
@@ -135,6 +140,7 @@ impl Tree {
         let content = lines.joined(content);
         let read = title::read(&content, header.as_deref(), Some(relationship))
             .ok_or_else(|| PlanError::text(line.number, line.content, "expected a node after the arrow"))?;
+        self.shown.see_title(&read);
         self.open.push(Open::new(line.indent + 6, read.properties));
         Ok(())
     }

@@ -16,10 +16,14 @@ pub(super) struct Title {
     pub(super) known: bool,
     /// Whether numbers stand after them.
     pub(super) measured: bool,
+    /// Whether costs are among them.
+    pub(super) costed: bool,
+    /// Whether times are among them.
+    pub(super) timed: bool,
 }
 
 /// How many properties a node with all options has.
-const USUAL: usize = 40;
+const USUAL: usize = 28;
 
 /// Reads the line of a node; `header` is the sub-plan's header above it.
 pub(super) fn read(line: &str, header: Option<&str>, relationship: Option<&'static str>) -> Option<Title> {
@@ -32,7 +36,8 @@ pub(super) fn read(line: &str, header: Option<&str>, relationship: Option<&'stat
     }
     let mut out = Properties::with_capacity(USUAL);
     push_type(&mut out, &label, header, relationship);
-    let measured = numbers.any();
+    let (measured, costed) = (numbers.any(), numbers.cost.is_some());
+    let timed = numbers.actual.as_ref().is_some_and(|actual| actual.time.is_some());
     if !push_target(&mut out, &label, rest) {
         // Numbers that do not read are no part of a name.
         if BROKEN.iter().any(|begin| words.contains(begin)) {
@@ -43,10 +48,10 @@ pub(super) fn read(line: &str, header: Option<&str>, relationship: Option<&'stat
         let label = Label { node_type: words, ..Label::default() };
         push_type(&mut out, &label, header, relationship);
         numbers.push(&mut out);
-        return Some(Title { properties: out, known: false, measured });
+        return Some(Title { properties: out, known: false, measured, costed, timed });
     }
     numbers.push(&mut out);
-    Some(Title { properties: out, known, measured })
+    Some(Title { properties: out, known, measured, costed, timed })
 }
 
 /// How the numbers of a node begin.

@@ -4,32 +4,35 @@
 use serde_json::Value;
 
 use super::summary;
+use super::title::Title;
 use crate::plan::key::BUFFER_COUNTERS;
 use crate::plan::{Node, Plan, Properties};
 
 /// What some line of the plan proves about all of them.
-#[derive(Clone, Copy)]
-struct Shown {
+#[derive(Clone, Copy, Default)]
+pub(super) struct Shown {
     buffers: bool,
     timing: bool,
     verbose: bool,
     costs: bool,
 }
 
-/// Completes a plan that was read from text.
-pub(super) fn fill(plan: &mut Plan) {
-    let mut shown = Shown { buffers: false, timing: false, verbose: false, costs: false };
-    for (name, _) in plan.nodes().flat_map(|node| node.properties.iter()) {
-        match name {
-            "Actual Total Time" => shown.timing = true,
-            "Output" => shown.verbose = true,
-            "Total Cost" => shown.costs = true,
-            _ if !shown.buffers && name.ends_with(" Blocks") => {
-                shown.buffers = BUFFER_COUNTERS.contains(&name)
-            }
-            _ => {}
-        }
+impl Shown {
+    /// Takes note of a node's line.
+    pub(super) fn see_title(&mut self, title: &Title) {
+        self.timing |= title.timed;
+        self.costs |= title.costed;
     }
+
+    /// Takes note of a line under a node.
+    pub(super) fn see_line(&mut self, content: &str) {
+        self.buffers |= content.starts_with("Buffers: ");
+        self.verbose |= content.starts_with("Output: ");
+    }
+}
+
+/// Completes a plan that was read from text.
+pub(super) fn fill(plan: &mut Plan, mut shown: Shown) {
     let groups = ["Planning", "Serialization"].iter().filter_map(|name| plan.top.get(name)?.as_object());
     shown.buffers |= groups.flat_map(|group| group.keys()).any(|key| key.ends_with(" Blocks"));
     if shown.buffers && plan.root.loops().is_some() {
@@ -43,25 +46,22 @@ pub(super) fn fill(plan: &mut Plan) {
 }
 
 fn fill_node(node: &mut Node, shown: Shown) {
-    let node_type = node.node_type().to_owned();
     let out = &mut node.properties;
     let seen = Seen::of(out);
     if seen.analyzed && shown.timing && !seen.times {
         out.push("Actual Startup Time", 0.0);
         out.push("Actual Total Time", 0.0);
     }
-    fill_by_type(out, &node_type, seen.analyzed, shown);
+    fill_by_type(out, seen.analyzed, shown);
     if seen.analyzed {
         for ((condition, removed), there) in REMOVED.iter().zip(seen.conditions) {
-            if there && removes(&node_type, condition) && !(seen.removed && out.get(removed).is_some()) {
+            if there && removes(out, condition) && !(seen.removed && out.get(removed).is_some()) {
                 out.push(*removed, 0);
             }
         }
     }
     if seen.analyzed && shown.buffers {
-        for (name, _) in BUFFER_COUNTERS.iter().zip(seen.counters).filter(|(_, there)| !there) {
-            out.push(*name, 0);
-        }
+        out.set_counted();
     }
     if seen.workers {
         fill_workers(out, shown);
@@ -77,7 +77,6 @@ struct Seen {
     /// Whether some counter of removed rows is there.
     removed: bool,
     conditions: [bool; REMOVED.len()],
-    counters: [bool; BUFFER_COUNTERS.len()],
 }
 
 impl Seen {
@@ -88,11 +87,6 @@ impl Seen {
                 "Actual Loops" => seen.analyzed = true,
                 "Actual Total Time" => seen.times = true,
                 "Workers" => seen.workers = true,
-                _ if name.ends_with(" Blocks") => {
-                    if let Some(at) = BUFFER_COUNTERS.iter().position(|counter| *counter == name) {
-                        seen.counters[at] = true;
-                    }
-                }
                 _ if name.starts_with("Rows Removed") => seen.removed = true,
                 _ if name.ends_with("Cond") || name.ends_with("Filter") => {
                     if let Some(at) = REMOVED.iter().position(|(condition, _)| *condition == name) {
@@ -129,12 +123,12 @@ const REMOVED: [(&str, &str); 5] = [
     ("Conflict Filter", "Rows Removed by Conflict Filter"),
 ];
 
-fn removes(node_type: &str, condition: &str) -> bool {
-    condition != "Index Cond" || matches!(node_type, "Index Scan" | "Index Only Scan")
+fn removes(node: &Properties, condition: &str) -> bool {
+    condition != "Index Cond" || matches!(node.text("Node Type"), Some("Index Scan" | "Index Only Scan"))
 }
 
-fn fill_by_type(out: &mut Properties, node_type: &str, analyzed: bool, shown: Shown) {
-    match node_type {
+fn fill_by_type(out: &mut Properties, analyzed: bool, shown: Shown) {
+    match out.text("Node Type").unwrap_or_default() {
         "Nested Loop" | "Hash Join" | "Merge Join" if shown.verbose => default(out, "Inner Unique", false),
         "Gather" => default(out, "Single Copy", false),
         "Append" | "Merge Append" => default(out, "Subplans Removed", 0),
