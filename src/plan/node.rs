@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Properties, title};
+use super::{Properties, key, title};
 
 /// One node of a plan.
 ///
@@ -156,6 +156,11 @@ impl Node {
     #[must_use]
     pub fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    /// Properties that no PostgreSQL up to 18 prints: an extension's, or a newer version's.
+    pub fn unknown_properties(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.properties.iter().filter(|(name, _)| !key::is_known(name))
     }
 
     /// The node and all below it, depth first.

@@ -50,6 +50,9 @@ pub(super) fn tree(root: &Node) -> String {
                 out.push(format!("{name}: {text}"));
             }
         }
+        for (name, value) in node.unknown_properties() {
+            out.push(format!("{name}: {}", shown(value).unwrap_or_else(|| value.to_string())));
+        }
     })
 }
 

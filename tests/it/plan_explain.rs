@@ -87,6 +87,22 @@ fn json_of_every_text_is_taken_again_and_is_the_same_tree() {
 }
 
 #[test]
+fn what_no_postgresql_prints_is_kept_and_shown() {
+    let text = "Blorp Scan on t b  (cost=0.00..1.00 rows=5 width=4) (actual time=0.010..0.020 rows=5 loops=1)\n  \
+                Blorp Factor: 7\n  Blorp Words: a, b\n";
+    let (code, out, _) = explain(&[], text);
+    assert_eq!(code, 0);
+    for part in ["Blorp Scan on t b", "Blorp Factor: 7", "Blorp Words: a, b"] {
+        assert!(out.contains(part), "{out}");
+    }
+    let (_, json, _) = explain(&["--format", "json"], text);
+    let plan = Plan::from_json(&json).unwrap();
+    assert_eq!(plan.root.property("Blorp Factor"), Some(&serde_json::Value::from(7)));
+    assert_eq!(plan.to_text(), text);
+    assert_eq!(plan.tree(), "Blorp Scan on t b\n  Blorp Factor: 7\n  Blorp Words: a, b");
+}
+
+#[test]
 fn text_and_markdown() {
     let reference = std::fs::read_to_string(paste("reference.txt")).unwrap();
     let file = paste("json_csv.txt");

@@ -154,6 +154,9 @@ fn details(own: &Own) -> Vec<String> {
         }
     }
     out.extend(work(own));
+    out.extend(node.unknown_properties().map(|(name, value)| {
+        format!("{name}: {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    }));
     out
 }
 
