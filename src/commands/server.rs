@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use crate::cli::Format;
 use crate::server::{self, Entry, Needs, ServerError};
 
 /// See and remove the servers that Planbook started.
@@ -42,15 +43,6 @@ enum Verb {
         /// The major version; 18 when absent
         major: Option<u32>,
     },
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    #[default]
-    Human,
-    /// For machines
-    Json,
 }
 
 /// Runs the verb; the program's exit code.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::docker::labels::{self, Owner};
 use super::{Server, ServerError};
 use crate::session::Session;
+use crate::sql;
 
 /// How the comment of a database of Planbook's starts. What follows says which planbook made it.
 const MARK: &str = "made by planbook ";
@@ -22,7 +23,8 @@ impl Server {
         // A copy of the files keeps visibility map, hint bits, statistics and OIDs. Before 15 there is no other way,
         // and no word for it.
         let strategy = if session.server_version_num() >= 150_000 { " STRATEGY FILE_COPY" } else { "" };
-        let (database, template) = (quote(name), quote(template.unwrap_or("template0")));
+        let (database, template) =
+            (sql::quote_ident(name), sql::quote_ident(template.unwrap_or("template0")));
         session.execute(&format!("CREATE DATABASE {database} TEMPLATE {template}{strategy}"))?;
         self.mark(&mut session, name, None)
     }
@@ -40,7 +42,11 @@ impl Server {
         let mut marks = self.marks();
         marks.extend(more.map(|(key, value)| (key.to_owned(), value.to_owned())));
         let mark = format!("{MARK}{}", serde_json::json!(marks));
-        session.execute(&format!("COMMENT ON DATABASE {} IS {}", quote(name), literal(&mark)))?;
+        session.execute(&format!(
+            "COMMENT ON DATABASE {} IS {}",
+            sql::quote_ident(name),
+            sql::quote_literal(&mark)
+        ))?;
         Ok(())
     }
 
@@ -60,13 +66,13 @@ impl Server {
         let mut session = Session::connect(self.endpoint(), self.database())?;
         let query = format!(
             "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = {}",
-            literal(name)
+            sql::quote_literal(name)
         );
         let Some(comment) = session.query_rows(&query)?.into_iter().flatten().next() else { return Ok(()) };
         if !comment.is_some_and(|comment| comment.starts_with(MARK)) {
             return Err(ServerError::NotOurs { name: name.to_owned() });
         }
-        session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(name)))?;
+        session.execute(&format!("DROP DATABASE {} WITH (FORCE)", sql::quote_ident(name)))?;
         Ok(())
     }
 }
@@ -85,7 +91,7 @@ fn drop_where(session: &mut Session, chosen: impl Fn(&Marks) -> bool) -> Result<
     let mut dropped = Vec::new();
     for (name, marks) in marked(session)? {
         if chosen(&marks) {
-            session.execute(&format!("DROP DATABASE {} WITH (FORCE)", quote(&name)))?;
+            session.execute(&format!("DROP DATABASE {} WITH (FORCE)", sql::quote_ident(&name)))?;
             dropped.push(name);
         }
     }
@@ -97,7 +103,7 @@ fn marked(session: &mut Session) -> Result<Vec<(String, Marks)>, ServerError> {
     let query = format!(
         "SELECT datname, shobj_description(oid, 'pg_database') FROM pg_database \
          WHERE shobj_description(oid, 'pg_database') LIKE {} ORDER BY 1",
-        literal(&format!("{MARK}%"))
+        sql::quote_literal(&format!("{MARK}%"))
     );
     let mut found = Vec::new();
     for row in session.query_rows(&query)? {
@@ -105,13 +111,4 @@ fn marked(session: &mut Session) -> Result<Vec<(String, Marks)>, ServerError> {
         found.push((name.clone(), serde_json::from_str(&comment[MARK.len()..]).unwrap_or_default()));
     }
     Ok(found)
-}
-
-fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-fn literal(text: &str) -> String {
-    // A backslash means itself only in a string that says how it is to be read.
-    format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
