@@ -56,6 +56,19 @@ fn one_execution_is_one_tree_field_by_field() {
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Name, text and JSON of every pair of `tests/fixtures/explain`.
+pub fn explain_pairs() -> Vec<(String, String, String)> {
+    let mut all = vec![];
+    for entry in std::fs::read_dir(folder("explain")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ext| ext == "txt") {
+            let read = |ext: &str| std::fs::read_to_string(path.with_extension(ext)).unwrap();
+            all.push((path.file_stem().unwrap().to_string_lossy().into_owned(), read("txt"), read("json")));
+        }
+    }
+    all
+}
+
 /// Two executions differ in times, in what is cached, and in how workers share the work.
 fn can_differ(path: &str) -> bool {
     let clocks = ["Time", "Generation", "Inlining", "Optimization", "Emission", "Total", "Deform"];
@@ -79,13 +92,7 @@ fn pairs() -> Vec<(String, String, String)> {
         .filter(|case| !case.one && !moves(&case.name))
         .map(|case| (case.name, case.text, case.json));
     let mut all: Vec<_> = two.collect();
-    for entry in std::fs::read_dir(folder("explain")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ext| ext == "txt") {
-            let read = |ext: &str| std::fs::read_to_string(path.with_extension(ext)).unwrap();
-            all.push((path.file_stem().unwrap().to_string_lossy().into_owned(), read("txt"), read("json")));
-        }
-    }
+    all.extend(explain_pairs());
     all.sort();
     assert!(all.len() > 250, "{}", all.len());
     all

@@ -1,10 +1,13 @@
 //! What no input may do to the reader of plans: make it panic, lose a tree, or take forever.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use planbook::plan::{MAX_DEPTH, Plan, PlanDiff, PlanError};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::plan_fixtures::cases;
+use crate::plan_fixtures::{cases, explain_pairs};
 use crate::plan_same::differences;
 
 /// Names that EXPLAIN must quote, and some that it need not.
@@ -231,28 +234,56 @@ const SOUP: &[&str] = &[
     "=",
 ];
 
-/// Every prefix of every fixture: read or refused, never a panic.
+/// Prefixes of one fixture, every `step`th of them: read or refused, never a panic.
+fn try_prefixes(text: &str, json: &str, [text_step, json_step, paste_step]: [usize; 3]) {
+    for at in boundaries(text, text_step) {
+        let _ = Plan::from_text(&text[..at]);
+    }
+    for at in boundaries(json, json_step) {
+        let _ = Plan::from_json(&json[..at]);
+    }
+    for text in [text, json] {
+        for at in boundaries(text, paste_step) {
+            let _ = Plan::paste_all(&text[..at]);
+        }
+    }
+}
+
+fn boundaries(text: &str, step: usize) -> impl Iterator<Item = usize> {
+    (0..=text.len()).step_by(step).filter(|at| text.is_char_boundary(*at))
+}
+
+/// A sample of the prefixes of one fixture of each name: the versions differ in numbers.
 #[test]
 fn no_prefix_of_a_fixture_panics() {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for case in cases() {
-        // One fixture of each name: the versions differ in numbers.
         let name = case.name.split(' ').next_back().unwrap_or_default().to_owned();
-        if !seen.insert(name) {
-            continue;
-        }
-        let step = if case.text.len() > 1200 { 5 } else { 1 };
-        for (at, _) in case.text.char_indices().step_by(step) {
-            let _ = Plan::from_text(&case.text[..at]);
-        }
-        for at in (0..case.json.len()).step_by(41).filter(|at| case.json.is_char_boundary(*at)) {
-            let _ = Plan::from_json(&case.json[..at]);
-        }
-        for at in (0..case.text.len()).step_by(97).filter(|at| case.text.is_char_boundary(*at)) {
-            let _ = Plan::paste_all(&case.text[..at]);
+        if seen.insert(name) {
+            let text_step = if case.text.len() > 1200 { 5 } else { 1 };
+            try_prefixes(&case.text, &case.json, [text_step, 41, 97]);
         }
     }
     assert!(seen.len() > 100);
+}
+
+/// All prefixes of all fixtures: `cargo test --test it every_prefix -- --ignored` after a change to the readers.
+#[test]
+#[ignore = "takes minutes; a sample of the same runs always"]
+fn every_prefix_of_every_fixture_is_read_or_refused() {
+    let captured = cases().into_iter().map(|case| (case.name, case.text, case.json));
+    let fixtures: Vec<_> = captured.chain(explain_pairs()).collect();
+    let (next, threads) = (AtomicUsize::new(0), std::thread::available_parallelism().map_or(1, usize::from));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((_, text, json)) = fixtures.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    try_prefixes(text, json, [1, 1, 1]);
+                }
+            });
+        }
+    });
+    assert!(fixtures.len() > 700, "{}", fixtures.len());
 }
 
 fn deep_text(levels: usize) -> String {
