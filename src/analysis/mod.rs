@@ -2,6 +2,7 @@
 
 mod acts;
 mod chosen;
+pub mod frame;
 
 use std::collections::BTreeMap;
 

@@ -1,89 +1,60 @@
-//! CSVs: one row per arm, full precision, units in the headers, absent as empty.
+//! CSVs from data frames: full precision, units in the headers, absent as empty, the same bytes every time.
 
 use ::csv::WriterBuilder;
+use polars::prelude::{AnyValue, DataFrame, PolarsError};
 
-use crate::analysis::ArmResult;
-use crate::metric::{Metric, Unit};
+use crate::analysis::frame;
 use crate::notebook::{Column, StepKind, Table};
 
 use super::{RenderError, Subject, view};
 
-/// `summary.csv`: every metric of every arm.
-pub(super) fn summary(subject: Subject<'_>) -> Result<Vec<u8>, RenderError> {
-    let mut header: Vec<String> = ["measure", "arm", "point", "node", "samples"].map(String::from).to_vec();
-    header.extend(Metric::ALL.iter().map(|metric| column_name(*metric)));
-    header.extend(["median_lo_ms", "median_hi_ms"].map(String::from));
-    let rows = subject.analysis.arms.iter().map(summary_row);
-    encode("summary.csv", &header, rows)
-}
-
-fn summary_row(arm: &ArmResult) -> Vec<String> {
-    let mut row = vec![
-        arm.key.measure.clone(),
-        arm.key.arm.clone().unwrap_or_default(),
-        String::new(),
-        arm.node.clone().unwrap_or_default(),
-        arm.samples.to_string(),
-    ];
-    row.extend(Metric::ALL.iter().map(|metric| cell(arm.metrics.get(metric).copied())));
-    row.push(cell(arm.median_interval.map(|interval| interval.lo)));
-    row.push(cell(arm.median_interval.map(|interval| interval.hi)));
-    row
-}
-
-/// One CSV per `table` step, with the columns that it shows.
-pub(super) fn tables(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
-    let tables = subject.notebook.steps.iter().filter_map(|step| match &step.kind {
-        StepKind::Table(table) => Some(table),
-        _ => None,
-    });
-    tables.map(|table| table_csv(subject, table)).collect()
-}
-
-fn table_csv(subject: Subject<'_>, table: &Table) -> Result<(String, Vec<u8>), RenderError> {
-    let mut header = vec!["measure".to_owned(), "arm".to_owned()];
-    header.extend(table.columns.iter().map(|column| match column {
-        Column::Plan => "node".to_owned(),
-        Column::Metric(metric) => column_name(*metric),
-    }));
-    let rows = view::table_rows(subject, table).into_iter().map(|arm| {
-        let mut row = vec![arm.key.measure.clone(), arm.key.arm.clone().unwrap_or_default()];
-        row.extend(table.columns.iter().map(|column| match column {
-            Column::Plan => arm.node.clone().unwrap_or_default(),
-            Column::Metric(metric) => cell(arm.metrics.get(metric).copied()),
-        }));
-        row
-    });
-    let name = format!("{}.csv", table.id);
-    let bytes = encode(&name, &header, rows)?;
-    Ok((name, bytes))
-}
-
-/// The metric's name with its unit where the name does not say it.
-fn column_name(metric: Metric) -> String {
-    match metric.unit() {
-        Unit::Milliseconds => format!("{metric}_ms"),
-        Unit::Kilobytes => format!("{metric}_kb"),
-        Unit::Count | Unit::Blocks | Unit::Bytes | Unit::Cost | Unit::Ratio => metric.name().to_owned(),
+/// `summary.csv` with every metric of every arm, and one CSV per `table` step with the columns that it shows.
+pub(super) fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
+    let summary = frame::summary(&subject.analysis.arms).map_err(failed("summary.csv"))?;
+    let mut files = vec![("summary.csv".to_owned(), encode("summary.csv", &summary)?)];
+    for step in &subject.notebook.steps {
+        if let StepKind::Table(table) = &step.kind {
+            let name = format!("{}.csv", table.id);
+            let rows = table_frame(subject, table, &summary).map_err(failed(&name))?;
+            files.push((name.clone(), encode(&name, &rows)?));
+        }
     }
+    Ok(files)
 }
 
-fn cell(value: Option<f64>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
+fn table_frame(subject: Subject<'_>, table: &Table, summary: &DataFrame) -> Result<DataFrame, PolarsError> {
+    let columns: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| match column {
+            Column::Plan => "node".to_owned(),
+            Column::Metric(metric) => frame::column_name(*metric),
+        })
+        .collect();
+    frame::extract(summary, &view::table_rows(subject, table), &columns)
 }
 
-fn encode(
-    file: &str,
-    header: &[String],
-    mut rows: impl Iterator<Item = Vec<String>>,
-) -> Result<Vec<u8>, RenderError> {
+/// A frame as CSV.
+pub(super) fn encode(file: &str, frame: &DataFrame) -> Result<Vec<u8>, RenderError> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    let mut write = || -> Result<(), ::csv::Error> {
-        writer.write_record(header)?;
-        rows.try_for_each(|row| writer.write_record(row.iter().map(|cell| harmless(cell))))
-    };
-    write().map_err(|error| failed(file, &error))?;
-    writer.into_inner().map_err(|error| failed(file, &error))
+    writer.write_record(frame.get_column_names().iter().map(|name| name.as_str())).map_err(failed(file))?;
+    for row in 0..frame.height() {
+        let cells = frame.columns().iter().map(|column| column.get(row).map(cell));
+        let cells = cells.collect::<Result<Vec<_>, _>>().map_err(failed(file))?;
+        writer.write_record(&cells).map_err(failed(file))?;
+    }
+    writer.into_inner().map_err(failed(file))
+}
+
+/// Numbers in their shortest form that reads back the same; words so that no spreadsheet runs them.
+fn cell(value: AnyValue<'_>) -> String {
+    match value {
+        AnyValue::Null => String::new(),
+        AnyValue::Float64(number) => number.to_string(),
+        AnyValue::String(text) => harmless(text),
+        AnyValue::StringOwned(text) => harmless(&text),
+        other => other.to_string(),
+    }
 }
 
 /// A spreadsheet runs a cell that begins like a formula: such a text gets an apostrophe. Numbers stay as they are.
@@ -92,18 +63,27 @@ fn harmless(cell: &str) -> String {
     if formula { format!("'{cell}") } else { cell.to_owned() }
 }
 
-fn failed(file: &str, error: &dyn std::fmt::Display) -> RenderError {
-    RenderError::Encode { file: file.to_owned(), reason: error.to_string() }
+fn failed<E: std::fmt::Display>(file: &str) -> impl Fn(E) -> RenderError {
+    let file = file.to_owned();
+    move |error| RenderError::Encode { file: file.clone(), reason: error.to_string() }
 }
 
 #[cfg(test)]
 mod tests {
+    use polars::prelude::{Column, DataFrame};
+
     use super::*;
 
     #[test]
-    fn formulas_are_disarmed_and_numbers_are_not() {
-        let rows = [vec!["=1+1".to_owned(), "-5.5".to_owned(), "a,\"b\"".to_owned()]];
-        let bytes = encode("x.csv", &["a".into(), "b".into(), "c".into()], rows.into_iter()).expect("csv");
-        assert_eq!(String::from_utf8(bytes).expect("utf-8"), "a,b,c\n'=1+1,-5.5,\"a,\"\"b\"\"\"\n");
+    fn formulas_are_disarmed_numbers_are_whole_and_absent_is_empty() {
+        let words = Column::new("a".into(), vec![Some("=1+1"), None, Some("x,\"y\""), Some("-5.5")]);
+        let numbers = Column::new("b_ms".into(), vec![Some(0.1), Some(41667.0), None, Some(-1.0 / 3.0)]);
+        let counts = Column::new("n".into(), vec![1_u64, 2, 3, 4]);
+        let frame = DataFrame::new(4, vec![words, numbers, counts]).expect("frame");
+        let bytes = encode("x.csv", &frame).expect("csv");
+        assert_eq!(
+            String::from_utf8(bytes).expect("utf-8"),
+            "a,b_ms,n\n'=1+1,0.1,1\n,41667,2\n\"x,\"\"y\"\"\",,3\n-5.5,-0.3333333333333333,4\n"
+        );
     }
 }

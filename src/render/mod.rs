@@ -58,12 +58,11 @@ pub enum RenderError {
 pub fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
     let view = view::View::of(subject);
     let mut files = vec![
-        ("summary.csv".to_owned(), csv::summary(subject)?),
         ("verdicts.json".to_owned(), json::verdicts(subject)?),
         ("values.json".to_owned(), json::values(subject)?),
         ("report.md".to_owned(), markdown::report(&view)?.into_bytes()),
     ];
-    files.extend(csv::tables(subject)?);
+    files.extend(csv::files(subject)?);
     files.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(files)
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::analysis::ArmResult;
 use crate::metric::Metric;
-use crate::notebook::{Arm, Column, Measure, Step, StepKind, Table};
+use crate::notebook::{self, Arm, Column, Measure, Step, StepKind, Table};
 use crate::number;
 use crate::recording::{ArmKey, Event, Failure, StepOutcome};
 use crate::verdict::{Outcome, Verdict};
@@ -427,16 +427,16 @@ fn arm_view(subject: Subject<'_>, key: &ArmKey, result: &ArmResult, name: String
     })
 }
 
-/// The arms that a table shows, in its order.
-pub(super) fn table_rows<'a>(subject: Subject<'a>, table: &Table) -> Vec<&'a ArmResult> {
+/// The arms that a table shows, in its order, by their place in the analysis.
+pub(super) fn table_rows(subject: Subject<'_>, table: &Table) -> Vec<usize> {
+    let arms = || subject.analysis.arms.iter().enumerate();
+    let shows = |of: &notebook::Subject, key: &ArmKey| {
+        key.measure == of.measure && (of.arm.is_none() || of.arm == key.arm)
+    };
     table
         .of
         .iter()
-        .flat_map(|of| {
-            subject.analysis.arms.iter().filter(move |arm| {
-                arm.key.measure == of.measure && (of.arm.is_none() || of.arm == arm.key.arm)
-            })
-        })
+        .flat_map(|of| arms().filter(move |(_, arm)| shows(of, &arm.key)).map(|(index, _)| index))
         .collect()
 }
 
@@ -446,7 +446,8 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
         Column::Plan => HeadView::words("plan"),
         Column::Metric(metric) => HeadView::metric(*metric),
     }));
-    let rows = table_rows(subject, table).into_iter().map(|result| {
+    let rows = table_rows(subject, table).into_iter().map(|index| {
+        let result = &subject.analysis.arms[index];
         let mut row = vec![name_of(subject, &result.key)];
         row.extend(table.columns.iter().map(|column| match column {
             Column::Plan => acts::deed(subject, result),
