@@ -75,6 +75,7 @@ pub(super) fn stored(recording: &Recording, key: ArmKey, step: usize) -> ArmResu
         samples: 0,
         asked: 0,
         changed_plan: None,
+        probes: BTreeMap::new(),
     }
 }
 

@@ -55,7 +55,7 @@ fn keys(arms: &[ArmResult]) -> Vec<Column> {
     vec![
         words(measure, arms, |result| Some(result.key.measure.clone())),
         words(arm, arms, |result| result.key.arm.clone()),
-        words(point, arms, |_| None),
+        words(point, arms, |result| result.key.point.as_ref().map(ToString::to_string)),
     ]
 }
 

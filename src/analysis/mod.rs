@@ -3,6 +3,7 @@
 mod acts;
 mod chosen;
 pub mod frame;
+mod sweep;
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,15 @@ use crate::stats::{self, Interval, RESAMPLES};
 use crate::template::Context;
 
 pub use chosen::chosen_node;
+pub use sweep::{Band, CrossingResult, Estimate, Flip, PointResult, Regret, SweepResult, ZoneResult};
 
 /// The numbers of one recording.
 #[derive(Debug)]
 pub struct Analysis {
     /// One per arm, in the order of the notebook, whether or not it was measured.
     pub arms: Vec<ArmResult>,
+    /// One per sweep, in the order of the notebook.
+    pub sweeps: Vec<SweepResult>,
     /// Parameters and lets.
     pub values: BTreeMap<String, Scalar>,
 }
@@ -44,6 +48,8 @@ pub struct ArmResult {
     pub asked: usize,
     /// The plan that was seen before or after the timed executions, where it was not the captured one.
     pub changed_plan: Option<String>,
+    /// Metrics that a sweep takes from SQL, by their names.
+    pub probes: BTreeMap<String, f64>,
 }
 
 impl Analysis {
@@ -52,10 +58,7 @@ impl Analysis {
     pub fn of(recording: &Recording) -> Self {
         let mut arms = Vec::new();
         for step in &recording.notebook.steps {
-            let key = |measure: &str, arm: Option<&String>| ArmKey {
-                measure: measure.to_owned(),
-                arm: arm.cloned(),
-            };
+            let key = |measure: &str, arm: Option<&String>| ArmKey::new(measure, arm.map(String::as_str));
             match &step.kind {
                 StepKind::Measure(measure) => arms.extend(measure.arms.iter().map(|arm| {
                     arm_result(recording, key(&measure.id, arm.id.as_ref()), step.number, measure.reps)
@@ -71,7 +74,7 @@ impl Analysis {
                 _ => {}
             }
         }
-        Self { arms, values: values(recording) }
+        Self { arms, sweeps: Vec::new(), values: values(recording) }
     }
 
     /// Everything that a template can name: parameters, lets, and every arm under its measure.
@@ -129,6 +132,7 @@ fn arm_result(recording: &Recording, key: ArmKey, step: usize, asked: usize) -> 
         samples: turns.iter().map(Vec::len).sum(),
         asked: timed.map_or(asked, |timed| timed.asked),
         changed_plan: timed.and_then(|timed| timed.changed_plan.clone()),
+        probes: BTreeMap::new(),
         key,
         step,
     }

@@ -86,6 +86,7 @@ fn runs(step: &Step) -> Option<Value> {
         StepKind::Analyze(tables) => json!({ "analyze": tables }),
         StepKind::Vacuum(vacuum) => json!({ "vacuum": vacuum.tables, "options": vacuum.options }),
         StepKind::Measure(measure) => measure_runs(measure),
+        StepKind::Sweep(sweep) => measure_runs(&sweep.measure),
         StepKind::Session(session) => json!({
             "session": session.name,
             "begin": session.begin.map(Isolation::name),

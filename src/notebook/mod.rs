@@ -14,6 +14,7 @@ mod hash;
 mod load;
 mod model;
 mod node;
+mod point;
 mod scalar;
 mod schema;
 mod source;
@@ -23,6 +24,7 @@ mod wire;
 pub use fault::{Fault, Faults};
 pub use load::{Overrides, load, load_dataset, load_text};
 pub use model::*;
+pub use point::Point;
 pub use schema::{dataset_schema, notebook_schema};
 pub use source::{Place, Source};
 

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Record;
-use crate::notebook::Scalar;
+use crate::notebook::{Point, Scalar};
 
 use super::acts::{ComparedEvent, ExecutedEvent, StorageEvent};
 use super::{Manifest, RecordingError};
@@ -28,12 +28,39 @@ pub struct ArmKey {
     /// The arm's id; absent for the only arm of a measure without `arms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,
+    /// The point of a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
 }
 
+impl ArmKey {
+    /// The key of a measure's arm.
+    #[must_use]
+    pub fn new(measure: &str, arm: Option<&str>) -> Self {
+        Self { measure: measure.to_owned(), arm: arm.map(str::to_owned), point: None }
+    }
+
+    /// The same arm at a point of a sweep.
+    #[must_use]
+    pub fn at(self, point: &Point) -> Self {
+        Self { point: Some(point.clone()), ..self }
+    }
+
+    /// The path that expressions name it by: `crossover.index.at(n=10)`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let point = self.point.as_ref().map(|point| format!(".at({})", point.arguments()));
+        let arm = self.arm.as_ref().map(|arm| format!(".{arm}"));
+        format!("{}{}{}", self.measure, arm.unwrap_or_default(), point.unwrap_or_default())
+    }
+}
+
+/// As file names and messages have it: `measure`, `measure.arm`, `sweep.arm.n=10`.
 impl fmt::Display for ArmKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.measure)?;
-        self.arm.as_ref().map_or(Ok(()), |arm| write!(f, ".{arm}"))
+        self.arm.as_ref().map_or(Ok(()), |arm| write!(f, ".{arm}"))?;
+        self.point.as_ref().map_or(Ok(()), |point| write!(f, ".{point}"))
     }
 }
 

@@ -215,7 +215,7 @@ fn parse_sample(row: &str) -> Option<(ArmKey, usize, f64)> {
     const MOST_TURNS: usize = 1_000_000;
     let fields: Vec<&str> = row.split(',').collect();
     let [measure, arm, _point, turn, _rep, latency] = fields.as_slice() else { return None };
-    let key = ArmKey { measure: (*measure).to_owned(), arm: (!arm.is_empty()).then(|| (*arm).to_owned()) };
+    let key = ArmKey::new(measure, (!arm.is_empty()).then_some(*arm));
     let turn = turn.parse().ok().filter(|turn| (1..=MOST_TURNS).contains(turn))?;
     let latency = latency.parse().ok().filter(|latency: &f64| latency.is_finite())?;
     Some((key, turn, latency))

@@ -128,7 +128,7 @@ pub(super) fn time(
     header.extend(columns.iter().map(|metric| HeadView::metric(*metric)));
     let (mut rows, mut arms) = (Vec::new(), Vec::new());
     for arm in &time.arms {
-        let key = ArmKey { measure: time.id.clone(), arm: arm.id.clone() };
+        let key = ArmKey::new(&time.id, arm.id.as_deref());
         let Some(result) = subject.analysis.arm(&key) else { continue };
         let name = time_name(time, arm);
         let mut row = vec![name.clone()];
@@ -188,7 +188,7 @@ pub(super) fn storage(subject: Subject<'_>, step: &Step, storage: &Storage) -> S
     header.extend(COLUMNS.map(HeadView::metric));
     let mut rows = Vec::new();
     for relation in &storage.of {
-        let key = ArmKey { measure: storage.id.clone(), arm: Some(relation.clone()) };
+        let key = ArmKey::new(&storage.id, Some(relation));
         let Some(result) = subject.analysis.arm(&key).filter(|result| result.measured) else { continue };
         let mut row = vec![relation.clone()];
         row.extend(COLUMNS.iter().map(|metric| metric_cell(result, *metric)));

@@ -223,6 +223,7 @@ fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
         StepKind::Measure(measure) => {
             StepView::Measure(Box::new(measure_view(subject, step, measure, verdicts())))
         }
+        StepKind::Sweep(_) => StepView::Text { markdown: String::new() },
         StepKind::Check(claims) => {
             let named = claims.iter().filter_map(|claim| {
                 let name = claim.name.as_ref()?;
@@ -351,7 +352,7 @@ fn measure_view(
     let mut rows = Vec::new();
     let mut arms = Vec::new();
     for arm in &measure.arms {
-        let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
+        let key = ArmKey::new(&measure.id, arm.id.as_deref());
         let Some(result) = subject.analysis.arm(&key) else { continue };
         let name = arm_name(measure, arm);
         let mut row = vec![name.clone(), acts::deed(subject, result)];

@@ -224,7 +224,7 @@ impl Runner<'_> {
 
 /// The key of a measure's arm.
 pub(super) fn key_of(measure: &Measure, arm: &Arm) -> ArmKey {
-    ArmKey { measure: measure.id.clone(), arm: arm.id.clone() }
+    ArmKey::new(&measure.id, arm.id.as_deref())
 }
 
 /// If one arm uses a transaction, all do: its cost must not tell them apart.

@@ -209,6 +209,7 @@ impl<'a> Runner<'a> {
             StepKind::Analyze(tables) => self.analyze(step, tables, Place::Main, None),
             StepKind::Vacuum(vacuum) => self.vacuum(step, vacuum, Place::Main, None),
             StepKind::Measure(measure) => self.measure(step, measure).and_then(|()| self.untouched(step)),
+            StepKind::Sweep(_) => Ok(()),
             StepKind::Session(session) => self.session(step, session),
             StepKind::Time(time) => self.time(step, time),
             StepKind::Storage(storage) => self.storage(step, storage),

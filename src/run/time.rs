@@ -24,7 +24,7 @@ struct Timed<'a> {
 
 impl Runner<'_> {
     pub(super) fn time(&mut self, step: &Step, time: &TimeStep) -> Result<(), StepError> {
-        let key = |arm: &Arm| ArmKey { measure: time.id.clone(), arm: arm.id.clone() };
+        let key = |arm: &Arm| ArmKey::new(&time.id, arm.id.as_deref());
         let arms: Vec<(&Arm, ArmKey)> = time.arms.iter().map(|arm| (arm, key(arm))).collect();
         let timed = self.stage(step, &arms).and_then(|places| self.time_at(step, time, &arms, &places));
         let dropped = self.drop_clones(step);

@@ -34,6 +34,16 @@ impl Scalar {
         }
     }
 
+    /// Its size, where it is a number.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(integer) => Some(*integer as f64),
+            Self::Float(float) => Some(*float),
+            Self::Boolean(_) | Self::Text(_) => None,
+        }
+    }
+
     fn value(&self) -> Value {
         match self {
             Self::Boolean(boolean) => Value::from(*boolean),

@@ -185,7 +185,7 @@ impl<'a> Judge<'a> {
         behind
             .chain([claim.expr.text.as_str()])
             .flat_map(|expression| template::check_expression(expression, &names).metrics)
-            .map(|used| (ArmKey { measure: used.measure, arm: used.arm }, used.metric))
+            .map(|used| (ArmKey::new(&used.measure, used.arm.as_deref()), used.metric))
             .collect()
     }
 

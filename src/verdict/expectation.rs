@@ -17,7 +17,7 @@ pub(super) fn judge(
     measure: &Measure,
     arm: &Arm,
 ) -> Vec<Verdict> {
-    let key = ArmKey { measure: measure.id.clone(), arm: arm.id.clone() };
+    let key = ArmKey::new(&measure.id, arm.id.as_deref());
     let captured = recording.captures.get(&key);
     let result = analysis.arm(&key);
     let mut verdicts: Vec<Verdict> = arm

@@ -126,7 +126,7 @@ impl Judgement {
 
 /// What must hold of the setups of a step's arms.
 fn set_up(recording: &Recording, step: &Step, id: &str, arms: &[Arm]) -> Vec<Verdict> {
-    let key = |arm: &Arm| ArmKey { measure: id.to_owned(), arm: arm.id.clone() };
+    let key = |arm: &Arm| ArmKey::new(id, arm.id.as_deref());
     arms.iter().flat_map(|arm| standing::setup(recording, step, &key(arm), arm)).collect()
 }
 

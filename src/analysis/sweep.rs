@@ -1,0 +1,165 @@
+//! The numbers of a sweep: its points by its arms, where two arms cross, where the planner changes its mind, and what
+//! that costs.
+
+use crate::metric::Metric;
+use crate::notebook::{Point, XFormat};
+use crate::recording::ArmKey;
+use crate::stats::{Interval, Winner};
+
+/// What a sweep came to.
+#[derive(Debug, Clone)]
+pub struct SweepResult {
+    /// Its id.
+    pub id: String,
+    /// Its step.
+    pub step: usize,
+    /// The swept parameters.
+    pub axes: Vec<String>,
+    /// What stands on the axis: the label of `x`, else the first parameter.
+    pub label: String,
+    /// How values on the axis are printed.
+    pub format: XFormat,
+    /// The points that were measured or listed: in ascending order where there is one numeric parameter, else as listed.
+    pub points: Vec<PointResult>,
+    /// The ids of the arms, in order; one without an id where the sweep has no `arms`.
+    pub arms: Vec<Option<String>>,
+    /// The arm in which the planner was free.
+    pub free: Option<String>,
+    /// The crossings of the two arms: by time, by blocks, by estimated cost. None where none was asked for.
+    pub crossings: Vec<CrossingResult>,
+    /// What EXPLAIN alone said, in ascending order: of the free planner and of the two arms.
+    pub estimates: Vec<Estimate>,
+    /// Where the planner's choice changes, in ascending order.
+    pub flips: Vec<Flip>,
+    /// The stretches of one choice, in ascending order; more than the flips by one, where anything is known.
+    pub bands: Vec<Band>,
+    /// The worst of the regrets by points, by ratio; none where no arm is free or none was compared.
+    pub regret: Option<Regret>,
+}
+
+/// One point of a sweep.
+#[derive(Debug, Clone)]
+pub struct PointResult {
+    /// Its values.
+    pub point: Point,
+    /// Where it stands on the axis.
+    pub x: Option<f64>,
+    /// Whether it was added in search of the crossing.
+    pub refined: bool,
+    /// Its arms, to be found in `Analysis::arm`, in order.
+    pub arms: Vec<ArmKey>,
+    /// What the planner's choice cost here.
+    pub regret: Option<Regret>,
+}
+
+/// Where two arms cross by one metric.
+#[derive(Debug, Clone)]
+pub struct CrossingResult {
+    /// The metric: `median`, `blocks` or `cost`.
+    pub metric: Metric,
+    /// The two arms.
+    pub of: [String; 2],
+    /// Where neither arm surely wins, in ascending order.
+    pub zones: Vec<ZoneResult>,
+    /// Who wins at each point that was looked at, in ascending order of the parameter.
+    pub winners: Vec<(f64, Winner)>,
+    /// The one arm that wins wherever the samples decide, where there is no zone.
+    pub sole_winner: Option<String>,
+}
+
+/// From the last point where one arm surely wins to the first where the other does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ZoneResult {
+    /// The last point at which `before` wins, as a value of the parameter.
+    pub lo: f64,
+    /// The first point at which `after` wins, as a value of the parameter.
+    pub hi: f64,
+    /// `lo` on the axis.
+    pub x_lo: Option<f64>,
+    /// `hi` on the axis.
+    pub x_hi: Option<f64>,
+    /// Who wins below.
+    pub before: String,
+    /// Who wins above.
+    pub after: String,
+    /// Whether nothing is left to measure between its ends and what lies next to them.
+    pub closed: bool,
+}
+
+/// What EXPLAIN said of one arm at one value of the parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// The value of the parameter.
+    pub at: f64,
+    /// The value on the axis.
+    pub x: Option<f64>,
+    /// The arm; absent for the sweep's own settings, where no arm is free.
+    pub arm: Option<String>,
+    /// Whether this is the planner's free choice.
+    pub free: bool,
+    /// The node that was chosen, as EXPLAIN prints it.
+    pub node: String,
+    /// The number of the plan's shape: equal numbers are the same plan.
+    pub shape: usize,
+    /// The planner's total cost.
+    pub cost: Option<f64>,
+    /// The rows that it expected of the root.
+    pub rows: Option<f64>,
+}
+
+/// Where the free planner's choice changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flip {
+    /// The last value of the parameter with the plan before.
+    pub lo: f64,
+    /// The first with the plan after.
+    pub hi: f64,
+    /// `lo` on the axis.
+    pub x_lo: Option<f64>,
+    /// `hi` on the axis.
+    pub x_hi: Option<f64>,
+    /// The node chosen before.
+    pub before: String,
+    /// The node chosen after.
+    pub after: String,
+}
+
+/// A stretch over which the planner's choice is the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// The first value of the parameter.
+    pub lo: f64,
+    /// The last.
+    pub hi: f64,
+    /// `lo` on the axis.
+    pub x_lo: Option<f64>,
+    /// `hi` on the axis.
+    pub x_hi: Option<f64>,
+    /// The node chosen.
+    pub node: String,
+}
+
+/// How much slower the planner's choice was than the fastest of the other arms with another plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Regret {
+    /// Where.
+    pub point: Point,
+    /// The fastest arm with another plan.
+    pub best: String,
+    /// Milliseconds lost at the median; 0 where the planner's choice was the fastest.
+    pub ms: f64,
+    /// Its 95% interval.
+    pub ms_interval: Option<Interval>,
+    /// The planner's median over the best arm's; 1 where the planner's choice was the fastest.
+    pub ratio: f64,
+    /// Its 95% interval.
+    pub ratio_interval: Option<Interval>,
+}
+
+impl Regret {
+    /// Whether the planner's choice was slower beyond doubt (95%).
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        self.ms_interval.is_some_and(|interval| interval.lo > 0.0)
+    }
+}
