@@ -7,7 +7,8 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
 
-use std::error::Error;
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -17,8 +18,9 @@ use std::time::{Duration, Instant};
 use planbook::dataset;
 use planbook::notebook::{self, Dataset, Part};
 use planbook::server::{self, Needs, Server, Spec};
-use planbook::session::Host;
 use planbook::stats;
+
+use support::{Result, home, psql};
 
 /// Pairs of builds, each pair in another order.
 const PAIRS: usize = 4;
@@ -32,8 +34,6 @@ const SECONDS: f64 = 5.0;
 /// The pass that sets hint bits and takes a checksum, as the build does it.
 const PASS: &str =
     "SELECT count(*), coalesce(sum(hash_record_extended(t, 0)), 0)::text FROM ONLY public.events AS t";
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<ExitCode> {
     let rows = std::env::var("PLANBOOK_BENCH_ROWS").unwrap_or_else(|_| "5000000".to_owned());
@@ -82,7 +82,7 @@ fn by_planbook(server: &Server, dataset: &Dataset) -> Result<f64> {
 }
 
 fn by_psql(server: &Server, dataset: &Dataset) -> Result<f64> {
-    let mut script = String::new();
+    let mut script = "\\o /dev/null\n".to_owned();
     for part in &dataset.parts {
         let Part::Sql(sql) = part else { return Err("the benchmark knows statements alone".into()) };
         script.push_str(&planbook::template::render_sql(
@@ -100,35 +100,18 @@ fn by_psql(server: &Server, dataset: &Dataset) -> Result<f64> {
         script.push_str(";\n");
     }
     script.push_str("CHECKPOINT;\n");
-    let file = tempfile::NamedTempFile::new()?;
-    fs::write(file.path(), script)?;
     let name = "planbook_psql";
     let started = Instant::now();
     server.create_database(name, None)?;
-    let endpoint = server.endpoint();
-    let Host::Socket(socket) = &endpoint.host else { return Err("the server has no socket".into()) };
-    let psql = server.program("psql").ok_or("the server came without psql")?;
-    let output = Command::new(psql)
-        .args(["-X", "-q", "-o", "/dev/null", "-v", "ON_ERROR_STOP=1", "-U", &endpoint.user])
-        .args(["-p", &endpoint.port.to_string(), "-d", name, "-h"])
-        .arg(socket)
-        .arg("-f")
-        .arg(file.path())
-        .output()?;
+    psql(server, name, &script)?;
     let seconds = started.elapsed().as_secs_f64();
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
     server.drop_database(name)?;
     Ok(seconds)
 }
 
 /// Seconds to the first capture without the cache and with it.
 fn warm(root: &Path, rows: &str) -> Result<(f64, f64)> {
-    let home = tempfile::Builder::new().prefix("pb").tempdir()?;
-    // The account that the server runs as must be able to enter it.
-    fs::set_permissions(home.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    fs::create_dir(home.path().join("data"))?;
+    let home = home()?;
     let once = || first_execution(root, home.path(), rows);
     let cold = once()?;
     let mut warm = [once()?, once()?, once()?];
