@@ -29,8 +29,10 @@ fn show(entries: &[Kept], format: Format, none: &str) {
 fn line(entry: &Kept) -> String {
     let version = if entry.version.is_empty() { String::new() } else { format!("  {}", entry.version) };
     let size = entry.bytes.map(|bytes| format!("  {}", number::bytes(bytes as f64))).unwrap_or_default();
+    let datasets =
+        if entry.datasets.is_empty() { String::new() } else { format!("  {}", entry.datasets.join("; ")) };
     let used = if entry.used.is_empty() { String::new() } else { format!("  used {}", entry.used) };
-    format!("{}  {}{version}{size}{used}\n", entry.id, entry.kind)
+    format!("{}  {}{version}{size}{datasets}{used}\n", entry.id, entry.kind)
 }
 
 fn as_json(entry: &Kept) -> Value {
@@ -39,6 +41,7 @@ fn as_json(entry: &Kept) -> Value {
         "kind": entry.kind.to_string(),
         "version": entry.version,
         "used": entry.used,
+        "datasets": entry.datasets,
         "bytes": entry.bytes,
     })
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::notebook::Values;
-use crate::server::{Marks, Server, ServerError};
+use crate::server::{self, Marks, Server, ServerError};
 
 use super::Fingerprint;
 
@@ -49,7 +49,16 @@ impl Record {
     /// Writes the record into the marks of its database.
     pub(super) fn write(&self, server: &Server, database: &str) -> Result<(), ServerError> {
         let json = serde_json::to_string(self).unwrap_or_default();
-        server.note_on_database(database, KEY, &json)
+        server.note_on_database(database, &[(KEY, &json), (server::HOLDS, &self.title())])
+    }
+
+    /// `events (rows=200000)`.
+    fn title(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if params.is_empty() {
+            return self.dataset.clone();
+        }
+        format!("{} ({})", self.dataset, params.join(", "))
     }
 
     /// Reads the record from the marks of a database; none where there is none that this version knows.

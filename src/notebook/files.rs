@@ -44,7 +44,7 @@ pub(super) fn pin(dataset: &Dataset) -> Result<(), Faults> {
     }
     let message = format!("the statistics are pinned, and there is no file {}", pin.display());
     let place = source.place(source.text.find("statistics").unwrap_or_default(), "statistics".len());
-    let help = format!("write it with: planbook pin {}", dataset.path.display());
+    let help = format!("write it with: {}", dataset.pin_command());
     Err(Fault::at(source, place, message).with_help(help).into())
 }
 

@@ -669,4 +669,14 @@ impl Dataset {
     pub fn pin_path(&self) -> PathBuf {
         self.path.with_extension("stats.json")
     }
+
+    /// The command that writes it for these parameters.
+    #[must_use]
+    pub fn pin_command(&self) -> String {
+        let mut command = format!("planbook pin {}", self.path.display());
+        for (name, value) in &self.params {
+            command.push_str(&format!(" --set {name}={value}"));
+        }
+        command
+    }
 }

@@ -103,10 +103,12 @@ fn failure(error: DatasetError, dataset: &Dataset) -> StepError {
         DatasetError::Split { at, .. }
         | DatasetError::Unverified { at, .. }
         | DatasetError::File { at, .. } => blank(error.to_string(), at.line),
-        DatasetError::Server(_)
-        | DatasetError::InUse { .. }
-        | DatasetError::Altered { .. }
-        | DatasetError::Pin { .. } => blank(error.to_string(), 1),
+        DatasetError::Server(_) | DatasetError::InUse { .. } | DatasetError::Altered { .. } => {
+            blank(error.to_string(), 1)
+        }
+        DatasetError::Pin { .. } => {
+            blank(format!("{error}: take them anew with `{}`", dataset.pin_command()), 1)
+        }
         DatasetError::Stopped => StepError::Run(RunError::Interrupted),
     }
 }

@@ -19,6 +19,7 @@ use super::binaries::Binaries;
 use super::docker::engine::Engine;
 use super::docker::volume;
 use super::embedded::cache;
+use super::registry::Registry;
 use super::{Kind, ServerError};
 
 /// A directory that the user named for the data of servers holds those that stay too.
@@ -33,14 +34,27 @@ pub(super) struct Keep {
     /// Holds a directory for each kind of server, and the directories of running ones.
     pub root: PathBuf,
     dir: PathBuf,
-    note: Note,
 }
 
+/// What is told of something that stays.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Note {
+pub(super) struct About {
     kind: Kind,
     version: String,
     used: String,
+    #[serde(default)]
+    pub datasets: Vec<String>,
+    /// Where it cannot be counted later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl About {
+    /// Of a server that a run uses now.
+    pub fn new(kind: Kind, version: &str) -> Self {
+        let used = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
+        Self { kind, version: version.to_owned(), used, datasets: Vec::new(), bytes: None }
+    }
 }
 
 /// Something that stays between runs.
@@ -50,18 +64,19 @@ pub struct Kept {
     pub id: String,
     /// What kind of server it serves.
     pub kind: Kind,
-    /// The version of its binaries; empty for a volume.
+    /// The server's version; empty where that is not known.
     pub version: String,
-    /// When a run used it last, UTC; empty for a volume.
+    /// When a run used it last, UTC; empty where that is not known.
     pub used: String,
-    /// Its size in bytes, where that can be seen from here.
+    /// The datasets that it holds, each with its parameters.
+    pub datasets: Vec<String>,
+    /// Its size in bytes, where that is known.
     pub bytes: Option<u64>,
 }
 
 impl Keep {
     /// Where a cluster of these binaries with these flags stays.
     pub fn of(
-        kind: Kind,
         binaries: &Binaries,
         asked: &BTreeMap<String, String>,
         account: Option<&Account>,
@@ -71,9 +86,7 @@ impl Keep {
         let facts = serde_json::json!([binaries.version, binaries.dir, asked, account.map(|one| &one.name)]);
         let key: String =
             Sha256::digest(facts.to_string()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        let used = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
-        let note = Note { kind, version: binaries.version.clone(), used };
-        Ok(Self { dir: root.join(format!("cluster-{key}")), root, note })
+        Ok(Self { dir: root.join(format!("cluster-{key}")), root })
     }
 
     /// Moves the cluster to `data`, where there is one that can be trusted; whether it did.
@@ -103,6 +116,7 @@ impl Keep {
     pub fn put(
         &self,
         data: &Path,
+        about: &About,
         binaries: &Binaries,
         account: Option<&Account>,
     ) -> Result<(), ServerError> {
@@ -114,7 +128,7 @@ impl Keep {
         if self.dir.join("data").exists() {
             return Ok(());
         }
-        let note = serde_json::to_vec_pretty(&self.note).map_err(std::io::Error::other).map_err(fail)?;
+        let note = serde_json::to_vec_pretty(about).map_err(std::io::Error::other).map_err(fail)?;
         fs::write(self.dir.join(NOTE), note).map_err(fail)?;
         match fs::rename(data, self.dir.join("data")) {
             Err(error) if error.kind() != std::io::ErrorKind::DirectoryNotEmpty => Err(fail(error)),
@@ -166,12 +180,11 @@ pub fn kept() -> Result<Vec<Kept>, ServerError> {
     let mut found: Vec<Kept> =
         entries.filter_map(Result::ok).filter_map(|entry| describe(&entry.path())).collect();
     if let Ok(engine) = Engine::open() {
-        found.extend(volume::unused(&engine)?.into_iter().map(|id| Kept {
-            id,
-            kind: Kind::Docker,
-            version: String::new(),
-            used: String::new(),
-            bytes: None,
+        let registry = Registry::open()?;
+        let volumes = volume::unused(&engine)?.into_iter();
+        found.extend(volumes.map(|id| {
+            let about = volume::about(&registry, &id);
+            Kept::new(id, Kind::Docker, about)
         }));
     }
     found.sort_by(|a, b| a.id.cmp(&b.id));
@@ -183,10 +196,23 @@ fn describe(dir: &Path) -> Option<Kept> {
     if !id.starts_with("cluster-") || !dir.join("data").is_dir() {
         return None;
     }
-    let note = fs::read(dir.join(NOTE)).ok().and_then(|note| serde_json::from_slice::<Note>(&note).ok());
-    let (kind, version, used) =
-        note.map_or((Kind::Local, String::new(), String::new()), |note| (note.kind, note.version, note.used));
-    Some(Kept { id, kind, version, used, bytes: Some(size(dir)) })
+    let about = fs::read(dir.join(NOTE)).ok().and_then(|note| serde_json::from_slice::<About>(&note).ok());
+    let kind = about.as_ref().map_or(Kind::Local, |about| about.kind);
+    Some(Kept { bytes: Some(size(dir)), ..Kept::new(id, kind, about) })
+}
+
+impl Kept {
+    /// With what is told of it, where anything is.
+    fn new(id: String, kind: Kind, about: Option<About>) -> Self {
+        let About { version, used, datasets, bytes, .. } = about.unwrap_or(About {
+            kind,
+            version: String::new(),
+            used: String::new(),
+            datasets: Vec::new(),
+            bytes: None,
+        });
+        Self { id, kind, version, used, datasets, bytes }
+    }
 }
 
 fn size(path: &Path) -> u64 {
@@ -211,6 +237,7 @@ pub fn forget() -> Result<Vec<Kept>, ServerError> {
     for one in kept()? {
         if one.kind == Kind::Docker {
             Engine::open()?.remove_volume(&one.id)?;
+            volume::forget(&Registry::open()?, &one.id)?;
         } else {
             let dir = root.join(&one.id);
             // Out of the way first: a run that starts now must not find half of it.

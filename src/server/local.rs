@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 use super::account::Account;
 use super::binaries::Binaries;
 use super::compose::{Compose, DEFAULT_SERVICE};
-use super::keep::Keep;
+use super::keep::{About, Keep};
 use super::log;
 use super::places::{PORT, Places};
 use super::process::{self, TICK};
@@ -61,7 +61,7 @@ impl Local {
         let asked = settings(needs)?;
         warn_of_memory(&asked, talk);
         let registry = Registry::open()?;
-        let keep = keep(kind, &binaries, &asked, account.as_ref(), needs, talk);
+        let keep = keep(&binaries, &asked, account.as_ref(), needs, talk);
         let mut claim = registry.claim(Note::new(kind, &binaries.version))?;
         let beside = keep.as_ref().map(|keep| keep.root.as_path());
         let places = match Places::make(&mut claim, account.as_ref(), beside) {
@@ -118,13 +118,13 @@ impl Local {
     }
 
     /// Ends the server and removes its directories, save what stays for the next run.
-    pub fn stop(mut self) -> Result<(), ServerError> {
+    pub fn stop(mut self, about: &About) -> Result<(), ServerError> {
         // Without it the next run builds anew: that is all that is lost.
         if let Some(keep) = self.keep.take()
             && self.check_alive().is_ok()
             && self.shut_down()?
         {
-            let _ = keep.put(&self.places.data, &self.binaries, self.account.as_ref());
+            let _ = keep.put(&self.places.data, about, &self.binaries, self.account.as_ref());
         }
         self.clear()
     }
@@ -300,7 +300,6 @@ impl Drop for Local {
 
 /// Where the cluster stays, if it shall and there is a place.
 fn keep(
-    kind: Kind,
     binaries: &Binaries,
     asked: &BTreeMap<String, String>,
     account: Option<&Account>,
@@ -310,7 +309,7 @@ fn keep(
     if !needs.cache {
         return None;
     }
-    Keep::of(kind, binaries, asked, account)
+    Keep::of(binaries, asked, account)
         .map_err(|error| talk(&format!("datasets are not cached: {error}")))
         .ok()
 }

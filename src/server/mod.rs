@@ -42,9 +42,10 @@ pub use docker::{EngineFacts, Image, Limits, Pin};
 pub use embedded::Package;
 pub use error::ServerError;
 pub use identity::{Container, Identity};
+use keep::About;
 pub use keep::{Kept, forget, kept};
 pub use machine::Machine;
-pub use own::Marks;
+pub use own::{HOLDS, Marks};
 pub use prune::{Entry, Pruned, list, prune};
 pub use psql::psql;
 pub use spec::Spec;
@@ -376,9 +377,16 @@ impl Server {
     /// # Errors
     /// When it does not end, or a directory of it cannot be removed.
     pub fn stop(self) -> Result<(), ServerError> {
+        // What stays is described for `cache ls`. A server that is gone tells nothing, and nothing of it stays.
+        let (datasets, bytes) = self.holdings().unwrap_or_default();
+        let mut about = About::new(self.kind(), &self.identity.version);
+        about.datasets = datasets;
         match self.running {
-            Running::Docker(docker) => docker.stop(),
-            Running::Local(local) | Running::Embedded(local, _) => local.stop(),
+            Running::Docker(docker) => {
+                about.bytes = bytes;
+                docker.stop(&about)
+            }
+            Running::Local(local) | Running::Embedded(local, _) => local.stop(&about),
             Running::Url(remote) => remote.stop(),
         }
     }

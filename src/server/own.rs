@@ -10,6 +10,9 @@ use crate::sql;
 /// How the comment of a database of Planbook's starts. What follows says which planbook made it.
 const MARK: &str = "made by planbook ";
 
+/// Under this key stands which dataset a database holds, in words for people.
+pub const HOLDS: &str = "planbook.holds";
+
 /// What marks a database, by key.
 pub type Marks = HashMap<String, String>;
 
@@ -26,21 +29,21 @@ impl Server {
         let (database, template) =
             (sql::quote_ident(name), sql::quote_ident(template.unwrap_or("template0")));
         session.execute(&format!("CREATE DATABASE {database} TEMPLATE {template}{strategy}"))?;
-        self.mark(&mut session, name, None)
+        self.mark(&mut session, name, &[])
     }
 
     /// Adds something to what marks a database, in one stroke, in place of what was there.
     ///
     /// # Errors
     /// What the server says.
-    pub fn note_on_database(&self, name: &str, key: &str, value: &str) -> Result<(), ServerError> {
+    pub fn note_on_database(&self, name: &str, notes: &[(&str, &str)]) -> Result<(), ServerError> {
         let mut session = Session::connect(self.endpoint(), self.database())?;
-        self.mark(&mut session, name, Some((key, value)))
+        self.mark(&mut session, name, notes)
     }
 
-    fn mark(&self, session: &mut Session, name: &str, more: Option<(&str, &str)>) -> Result<(), ServerError> {
+    fn mark(&self, session: &mut Session, name: &str, more: &[(&str, &str)]) -> Result<(), ServerError> {
         let mut marks = self.marks();
-        marks.extend(more.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        marks.extend(more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
         let mark = format!("{MARK}{}", serde_json::json!(marks));
         session.execute(&format!(
             "COMMENT ON DATABASE {} IS {}",
@@ -56,6 +59,18 @@ impl Server {
     /// What the server says.
     pub fn databases(&self) -> Result<Vec<(String, Marks)>, ServerError> {
         marked(&mut Session::connect(self.endpoint(), self.database())?)
+    }
+
+    /// Which datasets it holds, and how many bytes its databases and its write-ahead log take.
+    pub(super) fn holdings(&self) -> Result<(Vec<String>, Option<u64>), ServerError> {
+        let mut session = Session::connect(self.endpoint(), self.database())?;
+        let mut datasets: Vec<String> =
+            marked(&mut session)?.into_iter().filter_map(|(_, mut marks)| marks.remove(HOLDS)).collect();
+        datasets.sort();
+        let size = "SELECT (SELECT sum(pg_database_size(oid)) FROM pg_database) + \
+            (SELECT sum(size) FROM pg_ls_waldir())";
+        let bytes = session.query_rows(size)?.into_iter().flatten().flatten().next();
+        Ok((datasets, bytes.and_then(|bytes| bytes.parse().ok())))
     }
 
     /// Drops a database with the sessions in it, where it bears the mark; one that is not there is no error.

@@ -154,6 +154,11 @@ impl Registry {
         Ok(paths.iter().filter(|path| has_extension(path, "json")).filter_map(|path| read(path)).collect())
     }
 
+    /// Where a file of this name lies beside the notes.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
     /// A file to lock, by a name that stands for the thing itself.
     pub fn lock_file(&self, name: &str) -> Result<File, ServerError> {
         let path = self.dir.join(format!("{name}.lock"));

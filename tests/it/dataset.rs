@@ -137,7 +137,7 @@ fn a_template_that_cannot_be_trusted_is_built_anew_and_said_why() {
     assert_eq!(session.scalar("SELECT count(*) FROM t").unwrap(), Some(Scalar::Integer(20_000)));
 
     // What a killed build leaves: a database of ours that nothing is known of.
-    server.note_on_database(template, "nothing", "known").unwrap();
+    server.note_on_database(template, &[("nothing", "known")]).unwrap();
     let (built, notes) = provide(&server, &files.load(), "planbook_e");
     assert!(!built.reused && notes[0].contains("cut off"), "{notes:?}");
 }

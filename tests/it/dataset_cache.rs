@@ -81,6 +81,9 @@ fn the_second_run_finds_what_the_first_one_built() {
     let entries = cached(&project);
     assert_eq!((entries.len(), entries[0]["version"].as_str().map(|v| &v[..3])), (1, Some("15.")));
     assert!(entries[0]["bytes"].as_u64() > Some(10_000_000), "{entries:?}");
+    assert_eq!(entries[0]["datasets"], serde_json::json!(["numbers (rows=20000)"]));
+    let line = cache(&project, &["cache", "ls"]).out;
+    assert!(line.contains(" MB  numbers (rows=20000)  used 20"), "{line}");
 
     cache(&project, &["cache", "prune"]);
     assert!(cached(&project).is_empty());
@@ -162,6 +165,27 @@ fn a_build_that_was_killed_is_nowhere_found_again() {
 }
 
 #[test]
+fn an_embedded_server_finds_its_dataset_again() {
+    let project = project();
+    let run = || {
+        let mut command = project.command(&["run", "scan", "--server", "embedded:18"]);
+        command.env("PLANBOOK_CACHE_DIR", project.path().join("cache"));
+        said(command.output().expect("planbook starts")).exits(0)
+    };
+    let built = || project.json("results/scan/embedded-18/manifest.json")["built"].clone();
+    let first = run();
+    assert!(first.err.contains("bringing PostgreSQL 18 by "), "{}", first.err);
+    let record = built();
+    assert_eq!(record["reused"], false);
+    let second = run();
+    assert!(second.err.contains("from the cache") && !second.err.contains("bringing"), "{}", second.err);
+    assert_eq!((&built()["reused"], &built()["fingerprint"]), (&true.into(), &record["fingerprint"]));
+    let entries = cached(&project);
+    assert_eq!((entries.len(), &entries[0]["kind"]), (1, &"embedded".into()));
+    assert_eq!(entries[0]["datasets"], serde_json::json!(["numbers (rows=20000)"]));
+}
+
+#[test]
 fn a_container_finds_its_dataset_again_unless_it_was_killed() {
     if !engine::answers() {
         return;
@@ -187,6 +211,19 @@ fn a_container_finds_its_dataset_again_unless_it_was_killed() {
     assert!(!reused());
     run();
     assert!(reused());
+    // `cache ls` tells of the volume what it tells of a directory.
+    let listed = || -> serde_json::Value {
+        let said = said(command(&["cache", "ls", "--format", "json"]).output().expect("ls")).exits(0);
+        let entries: Vec<serde_json::Value> = serde_json::from_str(&said.out).expect("JSON");
+        entries.into_iter().find(|entry| entry["id"] == own_volume[0]).expect("the volume")
+    };
+    let entry = listed();
+    assert_eq!(
+        (&entry["kind"], &entry["datasets"]),
+        (&"docker".into(), &serde_json::json!(["numbers (rows=20000)"]))
+    );
+    assert!(entry["version"].as_str().is_some_and(|version| version.starts_with("15.")), "{entry}");
+    assert!(entry["bytes"].as_u64() > Some(10_000_000), "{entry}");
     // A long one, killed in the middle: its server dies without a word.
     let long = NOTEBOOK
         .replace("steps:", &own)
@@ -204,6 +241,7 @@ fn a_container_finds_its_dataset_again_unless_it_was_killed() {
     let said = run();
     assert!(said.err.contains("not shut down cleanly and is not trusted"), "{}", said.err);
     assert!(!reused());
+    assert_eq!(listed()["datasets"], serde_json::json!(["numbers (rows=20000)"]));
     for name in own_volume {
         engine::docker(&["volume", "rm", &name]);
     }

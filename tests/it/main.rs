@@ -12,6 +12,7 @@ mod engine;
 mod hostile;
 mod layers;
 mod malformed;
+mod pin;
 mod plan_explain;
 mod plan_fixtures;
 mod plan_live;

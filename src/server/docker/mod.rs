@@ -20,6 +20,7 @@ pub use image::{Image, Pin};
 
 use self::engine::Engine;
 use super::compose::{Compose, DEFAULT_SERVICE, Service};
+use super::keep::About;
 use super::log;
 use super::probe;
 use super::registry::{Claim, Note, Registry};
@@ -59,6 +60,8 @@ pub(super) struct Docker {
     pub limits: Limits,
     /// Whether the server found its data as a crash had left them.
     pub recovered: bool,
+    /// The volume that stays for the next run, where one does.
+    kept: Option<String>,
     made: Made,
 }
 
@@ -112,6 +115,7 @@ impl Docker {
         };
         for volume in plan.volumes() {
             made.volumes.push(volume::hold(&made.engine, &registry, &volume, needs, talk)?);
+            volume::forget(&registry, &volume)?;
         }
         let existed = match &kept {
             Some(name) => made.engine.volumes(container::VOLUME)?.contains(&volume::full_name(name)),
@@ -134,8 +138,9 @@ impl Docker {
         let found = made.look()?;
         let id = found.image.clone().unwrap_or_default();
         let image = Image { instead_of, ..Image::of_container(&made.engine, &id, &service)? };
-        let recovered = made.cached.take().is_some() && log::recovered(&made.log());
-        Ok(Self { endpoint, asked, image, limits: limits(&found), recovered, made })
+        let kept = made.cached.take();
+        let recovered = kept.is_some() && log::recovered(&made.log());
+        Ok(Self { endpoint, asked, image, limits: limits(&found), recovered, kept, made })
     }
 
     /// The engine that runs the container.
@@ -158,9 +163,13 @@ impl Docker {
         self.made.check(false)
     }
 
-    /// Removes the container.
-    pub fn stop(self) -> Result<(), ServerError> {
-        self.made.remove()
+    /// Removes the container, and says what its volume holds where that stays.
+    pub fn stop(mut self, about: &About) -> Result<(), ServerError> {
+        self.made.clear()?;
+        match &self.kept {
+            Some(volume) => volume::describe(&Registry::open()?, volume, about),
+            None => Ok(()),
+        }
     }
 }
 
@@ -291,10 +300,6 @@ impl Made {
             (None, true) => ServerError::DiedAtStart { status, log: tail },
             (None, false) => ServerError::Died { status, log: tail },
         })
-    }
-
-    fn remove(mut self) -> Result<(), ServerError> {
-        self.clear()
     }
 
     fn clear(&mut self) -> Result<(), ServerError> {

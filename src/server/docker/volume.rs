@@ -4,7 +4,7 @@
 //! second one corrupts the data of the first. A lock on the host keeps Planbooks apart, a look at the engine the rest.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use super::engine::Engine;
 use super::image::Present;
 use super::labels::{self, Owner};
 use crate::server::compose::Service;
+use crate::server::keep::About;
 use crate::server::registry::Registry;
 use crate::server::{Needs, ServerError};
 
@@ -60,6 +61,35 @@ pub(in crate::server) fn unused(engine: &Engine) -> Result<Vec<String>, ServerEr
     }
     unused.sort();
     Ok(unused)
+}
+
+/// What is told of a volume that stays, kept beside the notes of the servers: its labels cannot be changed. Each run
+/// takes it away while it uses the volume, so that what stands there is of the last run's good end.
+pub(in crate::server) fn about(registry: &Registry, name: &str) -> Option<About> {
+    serde_json::from_slice(&fs::read(registry.path(&about_file(name))).ok()?).ok()
+}
+
+/// Writes it.
+pub(super) fn describe(registry: &Registry, name: &str, about: &About) -> Result<(), ServerError> {
+    let path = registry.path(&about_file(name));
+    let text = serde_json::to_vec_pretty(about).map_err(std::io::Error::other);
+    let written = text.and_then(|text| fs::write(&path, text));
+    written.map_err(|source| ServerError::State { action: "write", path, source })
+}
+
+/// Takes it away.
+pub(in crate::server) fn forget(registry: &Registry, name: &str) -> Result<(), ServerError> {
+    let path = registry.path(&about_file(name));
+    match fs::remove_file(&path) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(ServerError::State { action: "remove", path, source })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn about_file(name: &str) -> String {
+    format!("volume-{name}.about")
 }
 
 /// Planbook's own name for a volume of a compose file or of the cache.
