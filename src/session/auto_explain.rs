@@ -27,35 +27,46 @@ impl Session {
         Ok(self.load_auto_explain()? == AutoExplain::Loaded)
     }
 
-    /// Loads the library, unless that was tried before. That a server has none is no error.
+    /// Loads the library, unless that was tried before. That a server has none is no error, nor the end of a
+    /// transaction that is open.
     pub(super) fn load_auto_explain(&mut self) -> Result<AutoExplain, SessionError> {
         if self.auto_explain == AutoExplain::Unknown {
-            self.auto_explain = match self.ask("LOAD 'auto_explain'") {
-                Ok(_) => self.prove_auto_explain()?,
-                Err(SessionError::Sql(error)) if self.status != b'E' => {
-                    AutoExplain::Absent(error.to_string())
-                }
-                Err(error) => return Err(error),
+            self.auto_explain = match self.status {
+                b'T' => self.try_in_savepoint()?,
+                _ => self.try_auto_explain()?,
             };
         }
         Ok(self.auto_explain.clone())
+    }
+
+    /// The library is missing where LOAD or a setting of its own fails, unless all fails in a transaction that had
+    /// failed before.
+    fn try_auto_explain(&mut self) -> Result<AutoExplain, SessionError> {
+        let failed_before = self.status == b'E';
+        match self.ask("LOAD 'auto_explain'").and_then(|_| self.prove_auto_explain()) {
+            Err(SessionError::Sql(error)) if !failed_before => Ok(AutoExplain::Absent(error.to_string())),
+            other => other,
+        }
+    }
+
+    /// What fails in a transaction ends it, save behind a savepoint.
+    fn try_in_savepoint(&mut self) -> Result<AutoExplain, SessionError> {
+        self.ask("SAVEPOINT planbook_load")?;
+        let found = self.try_auto_explain()?;
+        if self.status == b'E' {
+            self.ask("ROLLBACK TO SAVEPOINT planbook_load")?;
+        }
+        self.ask("RELEASE SAVEPOINT planbook_load")?;
+        Ok(found)
     }
 
     /// A probe query whose plan must arrive: an unprivileged role may set anything where the library is not
     /// loaded, to no effect.
     fn prove_auto_explain(&mut self) -> Result<AutoExplain, SessionError> {
         const PROBE: &str = "SELECT 1 AS planbook_probe";
-        let notices = match self.log_plans("off", false, false) {
-            Ok(messages) => {
-                let notices = self.ask(PROBE)?.notices;
-                self.stop_logging(&messages)?;
-                notices
-            }
-            Err(SessionError::Sql(error)) if self.status != b'E' => {
-                return Ok(AutoExplain::Absent(error.to_string()));
-            }
-            Err(error) => return Err(error),
-        };
+        let messages = self.log_plans("off", false, false)?;
+        let notices = self.ask(PROBE)?.notices;
+        self.stop_logging(&messages)?;
         let arrived = notices.iter().filter(|notice| logged_plan(notice, PROBE).is_some()).count();
         Ok(match arrived {
             1 => AutoExplain::Loaded,

@@ -62,6 +62,7 @@ fn versions(major: u32, auto_explain: bool) {
     session.execute(EVENTS).unwrap();
     session.execute("CREATE INDEX events_user_id ON events (user_id)").unwrap();
     session.execute("VACUUM (ANALYZE) events").unwrap();
+    a_first_capture_inside_a_transaction(&server, auto_explain);
     captures(&mut session, auto_explain);
     let options = ExplainOptions { serialize: true, memory: true, ..ExplainOptions::default() };
     let capture = session.capture("SELECT pad FROM events", &options);
@@ -72,6 +73,26 @@ fn versions(major: u32, auto_explain: bool) {
     } else {
         assert!(matches!(capture, Err(SessionError::TooOld { needs: 17, .. })));
     }
+}
+
+/// LOAD of a library that is not there fails, and must not take the transaction with it.
+fn a_first_capture_inside_a_transaction(server: &Server, auto_explain: bool) {
+    let mut session = connect(server);
+    session.execute("BEGIN").unwrap();
+    session.execute("DROP INDEX events_user_id").unwrap();
+    let query = "SELECT id FROM events WHERE user_id = 5";
+    let capture = session.capture(query, &ExplainOptions::default()).unwrap();
+    assert_eq!(capture.executions == CaptureWay::One, auto_explain, "{:?}", capture.executions);
+    assert_eq!(capture.plan.root.node_type(), "Seq Scan", "the DDL before it still holds");
+    assert!(session.in_transaction());
+    session.execute("ROLLBACK").unwrap();
+    // In a transaction that had failed already, the failure is told, and nothing is learnt of the library.
+    let mut session = connect(server);
+    session.execute("BEGIN").unwrap();
+    session.execute("SELECT 1 / 0").unwrap_err();
+    assert_eq!(sqlstate(&session.capture(query, &ExplainOptions::default()).unwrap_err()), "25P02");
+    session.execute("ROLLBACK").unwrap();
+    assert_eq!(session.has_auto_explain().unwrap(), auto_explain);
 }
 
 fn statements(session: &mut Session) {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::project::Project;
+use crate::support::other_version;
 
 /// A table of a hundred pages or so that nobody has vacuumed.
 const TABLE: &str = r#"planbook: 1
@@ -124,6 +125,16 @@ fn an_index_is_hidden_for_one_arm_alone() {
     let line = format!("{TABLE}{failing}").lines().position(|line| line.contains("t_pkey")).unwrap() + 1;
     assert!(said.out.contains("t_pkey") && said.out.contains(&format!("steps.yaml:{line}")), "{}", said.out);
     assert!(said.out.contains("2BP01"), "{}", said.out);
+}
+
+#[test]
+fn an_index_is_hidden_on_a_server_without_auto_explain() {
+    let Some(bindir) = other_version(16) else { return };
+    let project = project(WITHIN);
+    let server = format!("local:{}", bindir.display());
+    project.planbook(&["run", "steps", "--server", &server]).exits(0);
+    let values = project.json("results/steps/local-16/values.json");
+    assert!(values["toggles.without.blocks"].as_i64() > values["toggles.with.blocks"].as_i64(), "{values:#}");
 }
 
 /// Why a VACUUM fell short, as the recording tells it.
