@@ -32,24 +32,38 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
     check_results(&args.places.results)?;
     let interrupt = signals::listen()?;
     groups::check(&spec, &notebooks)?;
+    let mut done = Vec::new();
+    let ended = run_groups(args, &spec, &notebooks, &interrupt, &mut done);
+    let code = done.iter().map(|one| one.code).max().unwrap_or_default();
+    // Also where a later one broke: what finished is recorded, and its reader hears of it.
+    if args.format == Format::Json {
+        let outcomes: Value = done.into_iter().map(|one| one.json).collect();
+        talk::print(format_args!("{outcomes:#}\n"));
+    }
+    ended.map(|()| code)
+}
+
+/// Runs each group on its server. `done` takes every notebook that finished, however the rest ends.
+fn run_groups(
+    args: &RunArgs,
+    spec: &Spec,
+    notebooks: &[Notebook],
+    interrupt: &Interrupt,
+    done: &mut Vec<Done>,
+) -> Result<(), CommandError> {
     let project = Project::current()?;
-    let (mut code, mut outcomes) = (0, Vec::new());
-    for group in groups::of(&notebooks) {
-        let needs = group.needs(args, project, &interrupt);
-        let mut server = server::start(&spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
+    for group in groups::of(notebooks) {
+        let needs = group.needs(args, project, interrupt);
+        let mut server = server::start(spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
         talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
-        let done = run_all(args, &group.notebooks, &mut server, &interrupt);
+        let ended = group.notebooks.iter().try_for_each(|notebook| {
+            run_one(args, notebook, &mut server, interrupt).map(|one| done.push(one))
+        });
         let stopped = if args.keep { keep(server) } else { server.stop() };
-        for one in done? {
-            code = code.max(one.code);
-            outcomes.push(one.json);
-        }
+        ended?;
         stopped?;
     }
-    if args.format == Format::Json {
-        talk::print(format_args!("{:#}\n", Value::from(outcomes)));
-    }
-    Ok(code)
+    Ok(())
 }
 
 /// Leaves the server to the user, who is told how to open and how to end it.
@@ -136,15 +150,6 @@ pub(super) fn check_results(results: &Path) -> Result<(), CommandError> {
         tempfile::tempfile_in(results).map(drop).map_err(RecordingError::io("write into", results))
     };
     Ok(try_it()?)
-}
-
-fn run_all(
-    args: &RunArgs,
-    notebooks: &[&Notebook],
-    server: &mut Server,
-    interrupt: &Interrupt,
-) -> Result<Vec<Done>, CommandError> {
-    notebooks.iter().map(|notebook| run_one(args, notebook, server, interrupt)).collect()
 }
 
 struct Done {

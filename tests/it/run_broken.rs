@@ -108,6 +108,27 @@ steps:
 }
 
 #[test]
+fn what_finished_before_is_printed_for_machines_too() {
+    let fine = "planbook: 1\ntitle: Fine\nsteps:\n  - check: [1 < 2]\n";
+    let cut = "planbook: 1\ntitle: Cut\nsteps:\n  - sql: SELECT pg_terminate_backend(pg_backend_pid())\n";
+    let project = Project::with("fine", fine);
+    project.write("experiments/cut.yaml", cut);
+    project.write("experiments/other.yaml", &format!("{fine}server: {{fresh: true}}\n"));
+    let run = |names: &[&str]| {
+        let said = project
+            .planbook(&[&["run"], names, &["--server", "local", "--format", "json"]].concat())
+            .exits(3);
+        assert!(said.err.contains("cut/local-15.partial"), "{}", said.err);
+        let outcomes: Vec<serde_json::Value> = serde_json::from_str(&said.out).expect("JSON");
+        outcomes.iter().map(|one| one["notebook"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    // On the server that broke, and on another one before it.
+    assert_eq!(run(&["other", "fine", "cut"]), ["other", "fine"]);
+    assert_eq!(run(&["cut", "fine"]), Vec::<String>::new());
+    assert_eq!(project.servers(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
 fn a_server_that_dies_shows_the_end_of_its_log() {
     let project = Project::with("slow", SLOW);
     let run = project.spawn(&["run", "slow", "--server", "local"]);
