@@ -63,6 +63,7 @@ fn words(name: &str, arms: &[ArmResult], of: impl Fn(&ArmResult) -> Option<Strin
     Column::new(name.into(), arms.iter().map(of).collect::<Vec<_>>())
 }
 
-fn numbers(name: &str, arms: &[ArmResult], of: impl Fn(&ArmResult) -> Option<f64>) -> Column {
+/// One number of each arm.
+pub fn numbers(name: &str, arms: &[ArmResult], of: impl Fn(&ArmResult) -> Option<f64>) -> Column {
     Column::new(name.into(), arms.iter().map(of).collect::<Vec<_>>())
 }

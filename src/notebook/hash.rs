@@ -193,6 +193,7 @@ fn shown(step: &Step) -> Value {
                 .map(|column| match column {
                     Column::Plan => "plan",
                     Column::Metric(metric) => metric.name(),
+                    Column::Number(name) => name,
                 })
                 .collect();
             json!({ "table": table.id, "title": table.title, "of": of, "columns": columns })

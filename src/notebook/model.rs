@@ -577,6 +577,8 @@ pub struct Subject {
 pub enum Column {
     /// The node that the planner chose, as EXPLAIN prints it.
     Plan,
+    /// A number that a `check` names, in the rows of the arms that it is made of.
+    Number(String),
     /// A metric.
     Metric(Metric),
 }

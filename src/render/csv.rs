@@ -3,10 +3,11 @@
 use ::csv::WriterBuilder;
 use polars::prelude::{AnyValue, DataFrame, PolarsError};
 
-use crate::analysis::frame;
+use crate::analysis::{ArmResult, frame};
 use crate::notebook::{Column, StepKind, Table};
+use crate::verdict::NamedNumber;
 
-use super::{RenderError, Subject, view};
+use super::{RenderError, Subject, named, view};
 
 /// `summary.csv` with every metric of every arm, and one CSV per `table` step with the columns that it shows.
 pub(super) fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
@@ -23,15 +24,37 @@ pub(super) fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, Rend
 }
 
 fn table_frame(subject: Subject<'_>, table: &Table, summary: &DataFrame) -> Result<DataFrame, PolarsError> {
-    let columns: Vec<String> = table
-        .columns
-        .iter()
-        .map(|column| match column {
-            Column::Plan => "node".to_owned(),
-            Column::Metric(metric) => frame::column_name(*metric),
-        })
-        .collect();
-    frame::extract(summary, &view::table_rows(subject, table), &columns)
+    let mut frame = summary.clone();
+    let mut columns = Vec::new();
+    for column in &table.columns {
+        match column {
+            Column::Plan => columns.push("node".to_owned()),
+            Column::Metric(metric) => columns.push(frame::column_name(*metric)),
+            Column::Number(name) => columns.extend(number_columns(subject, name, &mut frame)?),
+        }
+    }
+    frame::extract(&frame, &view::table_rows(subject, table), &columns)
+}
+
+/// Adds a named number to a frame of all arms, with the ends of its interval where it has one; the columns' names.
+fn number_columns(
+    subject: Subject<'_>,
+    name: &str,
+    frame: &mut DataFrame,
+) -> Result<Vec<String>, PolarsError> {
+    let mut columns =
+        vec![(name.to_owned(), (|number| Some(number.value)) as fn(&NamedNumber) -> Option<f64>)];
+    if subject.judgement.named.get(name).is_some_and(|number| number.interval.is_some()) {
+        columns.push((format!("{name}_lo"), |number| number.interval.map(|within| within.lo)));
+        columns.push((format!("{name}_hi"), |number| number.interval.map(|within| within.hi)));
+    }
+    let mut names = Vec::new();
+    for (column, read) in columns {
+        let values = |arm: &ArmResult| named::of(subject, name, &arm.key).and_then(read);
+        frame.with_column(frame::numbers(&column, &subject.analysis.arms, values))?;
+        names.push(column);
+    }
+    Ok(names)
 }
 
 /// A frame as CSV.

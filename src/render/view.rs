@@ -12,7 +12,7 @@ use crate::recording::{ArmKey, Event, Failure, StepOutcome};
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
-use super::{Subject, about};
+use super::{Subject, about, named};
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -446,12 +446,14 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
     header.extend(table.columns.iter().map(|column| match column {
         Column::Plan => HeadView::words("plan"),
         Column::Metric(metric) => HeadView::metric(*metric),
+        Column::Number(name) => HeadView { title: name.clone(), number: true },
     }));
     let rows = table_rows(subject, table).into_iter().map(|index| {
         let result = &subject.analysis.arms[index];
         let mut row = vec![name_of(subject, &result.key)];
         row.extend(table.columns.iter().map(|column| match column {
             Column::Plan => acts::deed(subject, result),
+            Column::Number(name) => named::cell(subject, name, &result.key),
             Column::Metric(_) if !result.measured => number::NOT_MEASURED.to_owned(),
             Column::Metric(metric) => metric_cell(result, *metric),
         }));

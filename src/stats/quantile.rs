@@ -56,6 +56,12 @@ pub fn drift(beats: &[f64]) -> f64 {
     if slowest >= fastest && fastest > 0.0 { slowest / fastest } else { 1.0 }
 }
 
+/// From how many samples on the largest twentieth of them is at least one.
+pub const P95_SAMPLES: usize = 20;
+
+/// From how many samples on the largest hundredth of them is at least one.
+pub const P99_SAMPLES: usize = 100;
+
 /// What the samples of one arm come to, in their own unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
@@ -73,9 +79,9 @@ pub struct Summary {
     pub stddev: Option<f64>,
     /// The median absolute deviation, unscaled.
     pub mad: f64,
-    /// The 95th percentile, from 20 samples on.
+    /// The 95th percentile, from [`P95_SAMPLES`] on.
     pub p95: Option<f64>,
-    /// The 99th percentile, from 100 samples on.
+    /// The 99th percentile, from [`P99_SAMPLES`] on.
     pub p99: Option<f64>,
 }
 
@@ -95,8 +101,8 @@ impl Summary {
             mean: mean(&sorted),
             stddev: (count >= 2).then(|| stddev(&sorted)),
             mad: mad(&sorted),
-            p95: (count >= 20).then(|| quantile(&sorted, 0.95)),
-            p99: (count >= 100).then(|| quantile(&sorted, 0.99)),
+            p95: (count >= P95_SAMPLES).then(|| quantile(&sorted, 0.95)),
+            p99: (count >= P99_SAMPLES).then(|| quantile(&sorted, 0.99)),
         })
     }
 }

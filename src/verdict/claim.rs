@@ -18,12 +18,14 @@ use super::standing::not_run;
 use super::{Outcome, Verdict, step_outcome};
 
 /// A number that a check names.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NamedNumber {
     /// Its value from all samples.
     pub value: f64,
     /// The 95% interval, where it uses timings.
     pub interval: Option<Interval>,
+    /// The arms that it is made of, also by way of other named numbers.
+    pub arms: BTreeSet<ArmKey>,
 }
 
 /// Evaluates claims in the order of the notebook; later ones may use the numbers that earlier ones named.
@@ -139,7 +141,7 @@ impl<'a> Judge<'a> {
     fn number(&self, claim: &Claim, value: f64) -> Result<Found, TemplateError> {
         let timed = self.timed(claim);
         if timed.is_empty() || !resample::enough(self.recording, &timed) {
-            return Ok(Found::Number(NamedNumber { value, interval: None }));
+            return Ok(Found::Number(NamedNumber { value, interval: None, arms: self.arms_used(claim) }));
         }
         let values = self.resample(claim, &timed, |value| as_number(&value).unwrap_or(f64::NAN))?;
         let ends = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
@@ -149,7 +151,7 @@ impl<'a> Judge<'a> {
             (Some(low), Some(high)) => Some(Interval { lo: low.lo, hi: high.hi }),
             _ => None,
         };
-        Ok(Found::Number(NamedNumber { value, interval }))
+        Ok(Found::Number(NamedNumber { value, interval, arms: self.arms_used(claim) }))
     }
 
     /// How often a claim held, and over what.

@@ -58,7 +58,7 @@ steps:
       - lookup.blocks < scan.blocks
       - both.covering.rows == both.bitmap.rows
       - saving: scan.blocks / lookup.blocks
-  - table: {id: states, of: [scan, lookup, both], columns: [plan, median, blocks, rows]}
+  - table: {id: states, of: [scan, lookup, both], columns: [plan, median, blocks, rows, saving]}
   - text: |
       The scan touched {{ scan.blocks }} blocks for row {{ half }}, the index {{ lookup.blocks }}.
 "#;
@@ -102,6 +102,13 @@ fn a_notebook_leaves_evidence_and_a_report_that_agree() {
     assert_eq!(rows[0][column("heap_fetches")], *"", "absent is empty");
     assert_eq!(rows[2][column("heap_fetches")], *"0");
     assert_eq!(rows[2][column("arm")], *"covering");
+
+    // A named number stands in the rows of what it is made of.
+    let states = project.read(&format!("{place}/states.csv"));
+    let saving = blocks as f64 / values["lookup.blocks"].as_f64().expect("blocks");
+    let last: Vec<&str> =
+        states.lines().map(|line| line.rsplit(',').next().expect("a last column")).collect();
+    assert_eq!(last, ["saving", &saving.to_string(), &saving.to_string(), "", ""]);
 
     let samples = project.read(&format!("{place}/samples.csv"));
     assert_eq!(samples.lines().count(), 1 + 4 * 6);
@@ -304,6 +311,7 @@ steps:
       - nap.long.median > nap.short.median
       - nap.long.median < 2 * nap.short.median
       - ratio: nap.long.median / nap.short.median
+  - table: {id: naps, of: nap, columns: [ratio, rows]}
 "#;
     let project = Project::with("nap", notebook);
     let said = project.planbook(&["run", "nap", "--server", "local"]).exits(1);
@@ -312,6 +320,21 @@ steps:
     let number = |name: &str| values[name].as_f64().unwrap_or_else(|| panic!("{name}: {values:#}"));
     assert!(number("ratio.lo") <= number("ratio") && number("ratio") <= number("ratio.hi"));
     assert!(number("ratio.lo") > 2.0, "{values:#}");
+    let naps = project.read("results/nap/local-15/naps.csv");
+    let row = ["ratio", "ratio.lo", "ratio.hi"].map(|name| number(name).to_string()).join(",");
+    assert_eq!(
+        naps.lines().collect::<Vec<_>>(),
+        [
+            "measure,arm,point,ratio,ratio_lo,ratio_hi,rows",
+            &format!("nap,short,,{row},1"),
+            &format!("nap,long,,{row},1")
+        ]
+    );
+    let report = project.read("results/nap/local-15/report.md");
+    assert!(
+        report.lines().any(|line| line.starts_with("| nap: short | ") && line.contains(" to ")),
+        "{report}"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod inherit;
 mod measure;
 mod names;
 mod params;
+mod samples;
 mod server;
 mod setup;
 mod sql;

@@ -49,6 +49,7 @@ impl Convert<'_> {
         if steps.len() == decoded.len() {
             self.follow_sessions(&steps);
         }
+        self.few_samples(&steps);
         steps
     }
 
@@ -199,6 +200,13 @@ impl Convert<'_> {
         let of: Vec<Subject> = table.of.items.iter().filter_map(|subject| self.subject(*subject)).collect();
         let columns: Vec<Column> =
             table.columns.items.iter().filter_map(|column| self.column(*column)).collect();
+        for (index, column) in table.columns.items.iter().enumerate() {
+            let twice = |other: &Text| self.reader.tree.text(other.0) == self.reader.tree.text(column.0);
+            if table.columns.items[..index].iter().any(twice) {
+                let message = format!("the column `{}` is named twice", self.reader.tree.text(column.0));
+                self.reader.fault(self.reader.tree.place(column.0), message, "name it once");
+            }
+        }
         let id = self.reader.tree.text(table.id.0).to_owned();
         for (empty, what) in [(table.of.items.is_empty(), "of"), (table.columns.items.is_empty(), "columns")]
         {
@@ -256,12 +264,27 @@ impl Convert<'_> {
         if let Some(metric) = Metric::from_name(&text) {
             return Some(Column::Metric(metric));
         }
-        let known = Metric::ALL.iter().map(|metric| metric.name()).chain(["plan"]);
+        if self.world.sort(&text) == Some(Sort::Number) {
+            let unit = text.strip_suffix("_ms").or_else(|| text.strip_suffix("_kb"));
+            let taken = unit.is_some_and(|metric| Metric::from_name(metric).is_some());
+            if taken || ["measure", "arm", "point", "node", "samples"].contains(&text.as_str()) {
+                let message = format!("the CSV of a table has a column `{text}` of its own");
+                self.reader.fault(self.reader.tree.place(column.0), message, "name the number otherwise");
+                return None;
+            }
+            return Some(Column::Number(text));
+        }
+        let metrics = Metric::ALL.iter().map(|metric| metric.name());
+        let known = metrics.chain(["plan"]).chain(self.world.all(Sort::Number));
         let help = nearest(&text, known).map_or_else(
-            || "the columns are `plan` and the metrics of docs/notebook.md".to_owned(),
+            || {
+                "the columns are `plan`, the metrics of docs/notebook.md and the numbers that `check` names"
+                    .to_owned()
+            },
             |near| format!("did you mean `{near}`?"),
         );
-        self.reader.fault(self.reader.tree.place(column.0), format!("there is no metric `{text}`"), help);
+        let message = format!("there is no metric or named number `{text}`");
+        self.reader.fault(self.reader.tree.place(column.0), message, help);
         None
     }
 
