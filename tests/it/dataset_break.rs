@@ -93,6 +93,25 @@ fn autovacuum_that_works_on_a_table_is_noticed_and_named() {
     assert!(said.out.contains("autovacuum has worked on t ("), "{}\n{}", said.out, said.err);
 }
 
+#[test]
+fn autovacuum_and_synchronised_scans_that_nobody_asked_for_are_refused() {
+    let project = project("", 0);
+    project.write("planbook.yaml", "server: {compose: ci/pg.yaml, service: db}\n");
+    let service = |flags: &str| {
+        format!("services:\n  db: {{image: 'postgres:15@sha256:{}', command: [{flags}]}}\n", "0".repeat(64))
+    };
+    for (flags, says) in [
+        ("postgres, -c, synchronize_seqscans=off", "autovacuum is on: it would change things"),
+        ("postgres, -c, autovacuum=off", "synchronize_seqscans is on: it would change things"),
+    ] {
+        project.write("ci/pg.yaml", &service(flags));
+        let said = project.planbook(&RUN).exits(1);
+        assert!(said.out.contains(says) && said.out.contains("not run"), "{}\n{}", said.out, said.err);
+        let measured = project.read("results/disturbed/local-15/samples.csv");
+        assert_eq!(measured.lines().count(), 1, "nothing was measured under it");
+    }
+}
+
 /// A dataset that fills a disk of 150 MB, and after it one that fits.
 fn too_large() -> [String; 2] {
     let notebook = NOTEBOOK

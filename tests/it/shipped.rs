@@ -1,8 +1,9 @@
-//! The notebooks that ship are valid under every profile of theirs, and so is every snippet of the docs.
+//! The notebooks that ship are valid under every profile of theirs, and their recordings show what they promise.
 
 use std::path::{Path, PathBuf};
 
 use planbook::notebook::{Overrides, load};
+use serde_json::Value;
 
 fn shipped() -> Vec<PathBuf> {
     let entries = Path::new("experiments").read_dir().expect("the experiments");
@@ -22,6 +23,60 @@ fn shipped_notebooks_are_valid_under_every_profile() {
             let overrides = Overrides { profile: Some(profile.clone()), set: Vec::new() };
             let notebook = load(&path, &overrides).unwrap_or_else(|faults| panic!("{profile}: {faults:?}"));
             assert_ne!(notebook.runs_hash(), plain.runs_hash(), "{profile} changes nothing that runs");
+        }
+    }
+}
+
+/// The recordings that ship, by the folder of the notebook and that of the server.
+fn recorded() -> Vec<PathBuf> {
+    let folders = |of: &Path| -> Vec<PathBuf> {
+        let entries = of.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
+        entries.filter(|path| path.is_dir()).collect()
+    };
+    let mut found: Vec<PathBuf> =
+        folders(Path::new("results")).iter().flat_map(|notebook| folders(notebook)).collect();
+    // A profile's are somebody's quick look, and not part of the repository.
+    found.retain(|path| !path.to_string_lossy().contains(['~', '.']));
+    found.sort();
+    found
+}
+
+fn json(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn recordings_that_ship_hold() {
+    let recorded = recorded();
+    assert!(!recorded.is_empty());
+    for path in recorded {
+        let verdicts = json(&path.join("verdicts.json"));
+        for outcome in ["fail", "inconclusive", "not_run"] {
+            assert_eq!(verdicts[outcome], 0, "{}: {outcome}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_covering_index_touches_the_blocks_that_were_published() {
+    let recorded = recorded();
+    let of_notebook: Vec<&PathBuf> =
+        recorded.iter().filter(|path| path.starts_with("results/covering-vacuum")).collect();
+    assert!(of_notebook.len() >= 2, "{of_notebook:?}");
+    for path in of_notebook {
+        let values = json(&path.join("values.json"));
+        for (name, wanted) in [
+            ("plain.blocks", 5015),
+            ("before.heap_fetches", 5005),
+            ("before.blocks", 5027),
+            ("after.heap_fetches", 0),
+            ("after.blocks", 2024),
+            ("plain.rows", 5005),
+            ("before.rows", 5005),
+            ("after.rows", 5005),
+        ] {
+            assert_eq!(values[name], wanted, "{}: {name}", path.display());
         }
     }
 }
