@@ -42,7 +42,9 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Notebook, Faults> {
         })
     })?;
     let of_points = notebook.steps.iter_mut().flat_map(|step| match &mut step.kind {
-        StepKind::Sweep(sweep) => sweep.points.iter_mut().filter_map(|point| point.dataset.as_mut()).collect(),
+        StepKind::Sweep(sweep) => {
+            sweep.points.iter_mut().filter_map(|point| point.dataset.as_mut()).collect()
+        }
         _ => Vec::new(),
     });
     for dataset in notebook.dataset.iter_mut().chain(of_points) {

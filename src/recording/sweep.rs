@@ -21,8 +21,10 @@ pub struct SweepEvent {
     pub points: usize,
     /// Its arms.
     pub arms: usize,
-    /// How many points may be added in search of the crossing; 0 where none is looked for.
+    /// How many points may be added in search of the crossing, and timed; 0 where none is looked for by time.
     pub most_added: usize,
+    /// How many more may be added whose plans alone are captured, to find where the two arms touch equally many blocks.
+    pub most_captured: usize,
     /// The longest that the timed and untimed executions at the listed points can take, in milliseconds: as long as
     /// `min_reps` of a query fit its budget.
     pub at_most_ms: f64,
@@ -48,6 +50,10 @@ pub struct PointEvent {
     pub of: usize,
     /// The longest that this point and those after it can take, in milliseconds, by what is known now.
     pub at_most_ms: f64,
+    /// How long they take if every execution is as long as the slowest captured one of its arm so far; absent before
+    /// any was captured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about_ms: Option<f64>,
 }
 
 /// A metric from SQL.

@@ -6,6 +6,7 @@ mod console;
 mod csv;
 mod json;
 mod markdown;
+mod sweep;
 mod text;
 mod view;
 

@@ -56,7 +56,11 @@ impl Runner<'_> {
             },
         };
         let mut explained = vec![planner];
-        let forced = crossing.of.iter().filter_map(|id| sweep.arm(id)).filter(|arm| free.is_none_or(|free| free.id != arm.id));
+        let forced = crossing
+            .of
+            .iter()
+            .filter_map(|id| sweep.arm(id))
+            .filter(|arm| free.is_none_or(|free| free.id != arm.id));
         explained.extend(forced.map(|arm| Explained::of(sweep, arm)));
         self.emit(Event::Sending {
             step: step.number,

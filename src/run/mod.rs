@@ -204,7 +204,10 @@ impl<'a> Runner<'a> {
         if step.acts() {
             self.use_base(step)?;
         }
-        if matches!(step.kind, StepKind::Measure(_) | StepKind::Vacuum(_) | StepKind::Time(_) | StepKind::Sweep(_)) {
+        if matches!(
+            step.kind,
+            StepKind::Measure(_) | StepKind::Vacuum(_) | StepKind::Time(_) | StepKind::Sweep(_)
+        ) {
             self.undisturbed(step)?;
         }
         match &step.kind {

@@ -52,6 +52,14 @@ impl Course<'_> {
         let arm = |arm: &Arm| pace.at_most(self.captured_ms.get(&arm.id).copied()).as_secs_f64() * 1e3;
         self.sweep.measure.arms.iter().map(arm).sum::<f64>() * points as f64
     }
+
+    /// How long they take if nothing is slower than it was so far.
+    fn about_ms(&self, points: usize) -> Option<f64> {
+        let pace = pace_of(&self.sweep.measure, self.seed);
+        let arms = self.sweep.measure.arms.iter();
+        let known = arms.map(|arm| Some(pace.about(*self.captured_ms.get(&arm.id)?).as_secs_f64() * 1e3));
+        known.sum::<Option<f64>>().map(|ms| ms * points as f64)
+    }
 }
 
 impl Runner<'_> {
@@ -64,7 +72,7 @@ impl Runner<'_> {
 
     fn course(&mut self, step: &Step, sweep: &Sweep, outside: &Context) -> Result<(), StepError> {
         let mut searches = sweep.crossing.as_ref().map(|crossing| Searches::new(sweep, crossing));
-        let most_added = searches.as_ref().map_or(0, Searches::most);
+        let [most_added, most_captured] = searches.as_ref().map_or([0; 2], Searches::most);
         let points = sweep.points.len();
         let seed = self.job.seed;
         let mut course = Course { sweep, captured_ms: BTreeMap::new(), begun: 0, of: points, seed };
@@ -74,11 +82,13 @@ impl Runner<'_> {
             points,
             arms: sweep.measure.arms.len(),
             most_added,
+            most_captured,
             at_most_ms: course.at_most_ms(points),
             added_at_most_ms: course.at_most_ms(most_added),
         }))?;
         for listed in &sweep.points {
-            let found = self.point(step, &mut course, &listed.point, Depth::Full)?;
+            let left = points - course.begun;
+            let found = self.point(step, &mut course, &listed.point, Depth::Full, left)?;
             if let Some(searches) = &mut searches {
                 searches.tell(&listed.point, &found, seed);
             }
@@ -86,30 +96,32 @@ impl Runner<'_> {
         let Some(mut searches) = searches else { return Ok(()) };
         self.context = outside.clone();
         self.estimates(step, sweep)?;
-        for _ in 0..most_added {
-            let Some((x, depth)) = searches.next() else { break };
+        let mut room = [most_added, most_captured];
+        while let Some((x, depth)) = searches.next(room) {
+            let left = searches.time.steps_left().min(room[0]);
+            room[usize::from(depth == Depth::Plans)] -= 1;
             course.of = course.begun + 1;
             let point = searches.point(x);
-            let found = self.point(step, &mut course, &point, depth)?;
+            let found = self.point(step, &mut course, &point, depth, left)?;
             searches.tell(&point, &found, seed);
         }
         Ok(())
     }
 
-    /// Measures the arms at one point, in the database that it has to itself where it has one.
+    /// `left` is how many points are timed from here on, this one included. Measures the arms at one point, in the database that it has to itself where it has one.
     fn point(
         &mut self,
         step: &Step,
         course: &mut Course<'_>,
         point: &Point,
         depth: Depth,
+        left: usize,
     ) -> Result<Found, StepError> {
         self.job.interrupt.check()?;
         let sweep = course.sweep;
         for (name, value) in point.values() {
             self.context.set(name, value.clone());
         }
-        let left = course.of.saturating_sub(course.begun);
         course.begun += 1;
         self.emit(Event::Point(PointEvent {
             step: step.number,
@@ -119,12 +131,12 @@ impl Runner<'_> {
             number: course.begun,
             of: course.of,
             at_most_ms: course.at_most_ms(left),
+            about_ms: course.about_ms(left),
         }))?;
         if !sweep.has_own_databases() {
             return self.arms(step, course, point, depth);
         }
-        let found =
-            self.enter_point(step, sweep, point).and_then(|()| self.arms(step, course, point, depth));
+        let found = self.enter_point(step, sweep, point).and_then(|()| self.arms(step, course, point, depth));
         let left = self.leave_point(step);
         found.and_then(|found| left.map(|()| found))
     }
@@ -142,11 +154,11 @@ impl Runner<'_> {
             _ => true,
         };
         let arms = sweep.arms_at(point).iter().filter(wanted);
-        let arms: Vec<(&Arm, ArmKey)> = arms.map(|arm| (arm, key_of(&sweep.measure, arm).at(point))).collect();
+        let arms: Vec<(&Arm, ArmKey)> =
+            arms.map(|arm| (arm, key_of(&sweep.measure, arm).at(point))).collect();
         self.undisturbed(step)?;
-        let found = self
-            .stage(step, &arms)
-            .and_then(|places| self.measured(step, course, &arms, &places, depth));
+        let found =
+            self.stage(step, &arms).and_then(|places| self.measured(step, course, &arms, &places, depth));
         let dropped = self.drop_clones(step);
         let found = found.and_then(|found| dropped.map(|()| found))?;
         self.untouched(step)?;
@@ -267,13 +279,14 @@ impl<'a> Searches<'a> {
         Self { crossing, parameter, whole, time: search.clone(), blocks: search }
     }
 
-    fn most(&self) -> usize {
-        let times = match self.crossing.metric {
-            Metric::Median => 2,
-            Metric::Blocks => 1,
-            _ => 0,
-        };
-        (self.time.most_steps() * times).min(MOST_ADDED)
+    /// How many points are added at most that are timed, and how many whose plans alone are captured.
+    fn most(&self) -> [usize; 2] {
+        let most = self.time.most_steps().min(MOST_ADDED);
+        match self.crossing.metric {
+            Metric::Median => [most; 2],
+            Metric::Blocks => [0, most],
+            _ => [0; 2],
+        }
     }
 
     fn tell(&mut self, point: &Point, found: &Found, seed: u64) {
@@ -287,14 +300,10 @@ impl<'a> Searches<'a> {
         }
     }
 
-    /// Where to measure next, and what.
-    fn next(&self) -> Option<(f64, Depth)> {
-        let by_blocks = || self.blocks.next().map(|x| (x, Depth::Plans));
-        match self.crossing.metric {
-            Metric::Median => self.time.next().map(|x| (x, Depth::Full)).or_else(by_blocks),
-            Metric::Blocks => by_blocks(),
-            _ => None,
-        }
+    /// Where to measure next, and what, as long as there is room for it.
+    fn next(&self, [timed, captured]: [usize; 2]) -> Option<(f64, Depth)> {
+        let by_time = self.time.next().filter(|_| timed > 0).map(|x| (x, Depth::Full));
+        by_time.or_else(|| self.blocks.next().filter(|_| captured > 0).map(|x| (x, Depth::Plans)))
     }
 
     fn point(&self, at: f64) -> Point {

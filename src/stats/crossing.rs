@@ -101,6 +101,17 @@ impl CrossingSearch {
         pairs.max().map_or(0, |most| 2 * most)
     }
 
+    /// The same for the zones as they are now.
+    #[must_use]
+    pub fn steps_left(&self) -> usize {
+        let of_stretch = |stretch: &[(f64, Winner)]| {
+            let gaps = self.gaps(stretch);
+            let sides = if stretch.len() == 2 { 2 } else { 1 };
+            sides * gaps.into_iter().map(|gap| self.halvings(gap, MOST_HALVINGS)).sum::<usize>()
+        };
+        self.stretches().into_iter().map(of_stretch).sum()
+    }
+
     fn halvings(&self, (lo, hi): (f64, f64), most: usize) -> usize {
         match self.middle((lo, hi)).filter(|_| most > 0) {
             None => 0,
@@ -239,7 +250,9 @@ mod tests {
 
     #[test]
     fn the_bound_is_kept_whatever_is_found() {
-        for (integers, start) in [(true, vec![1.0, 10.0, 900.0]), (false, vec![0.5, 3.0, 100.0]), (true, vec![0.0, 7.0])] {
+        for (integers, start) in
+            [(true, vec![1.0, 10.0, 900.0]), (false, vec![0.5, 3.0, 100.0]), (true, vec![0.0, 7.0])]
+        {
             for (lo, hi) in [(0.3, 0.3), (2.0, 2.5), (20.0, 30.0), (5.0, 600.0)] {
                 let decide = |x: f64| match x {
                     x if x <= lo => Winner::First,
@@ -250,6 +263,11 @@ mod tests {
                 start.iter().for_each(|x| search.tell(*x, decide(*x)));
                 let most = search.most_steps();
                 let (_, steps) = run(integers, &start, decide);
+                assert!(
+                    steps <= search.steps_left(),
+                    "{start:?} {lo} {hi}: {steps} > {}",
+                    search.steps_left()
+                );
                 assert!(steps <= most, "{start:?} {lo} {hi}: {steps} > {most}");
             }
         }
@@ -264,7 +282,10 @@ mod tests {
         assert_eq!(faster(&turns(20.0), &turns(10.0), 1), Winner::Second);
         assert_eq!(faster(&turns(10.0), &turns(10.0), 1), Winner::Neither);
         assert_eq!(faster(&turns(10.0)[..4], &turns(20.0)[..4], 1), Winner::Neither, "too few turns");
-        assert_eq!([smaller(1.0, 2.0), smaller(2.0, 1.0), smaller(2.0, 2.0)], [Winner::First, Winner::Second, Winner::Neither]);
+        assert_eq!(
+            [smaller(1.0, 2.0), smaller(2.0, 1.0), smaller(2.0, 2.0)],
+            [Winner::First, Winner::Second, Winner::Neither]
+        );
     }
 
     #[test]

@@ -312,13 +312,14 @@ impl<'t> Checker<'t> {
             Some(_) => Some("median"),
             None => group.parts.keys().next().map(String::as_str),
         };
+        let article = if group.what.starts_with('a') { "an" } else { "a" };
         let help = match &group.swept {
             Some(swept) if group.what != "point" => {
                 Some(format!("name a point of it: `{path}{}`", swept.example()))
             }
             _ => example.map(|part| format!("name one {} of it, such as `{path}.{part}`", group.part)),
         };
-        self.error(span, format!("`{path}` is a {} and has no value of its own", group.what), help);
+        self.error(span, format!("`{path}` is {article} {} and has no value of its own", group.what), help);
     }
 }
 

@@ -210,10 +210,7 @@ impl Context {
 
     /// The metrics that a template uses and that have no value.
     pub(super) fn missing<'c>(&self, checked: &'c Checked) -> impl Iterator<Item = &'c MetricUse> {
-        checked
-            .metrics
-            .iter()
-            .filter(|used| !used.one_of_many && !self.has_metric(used))
+        checked.metrics.iter().filter(|used| !used.one_of_many && !self.has_metric(used))
     }
 
     fn has_metric(&self, used: &MetricUse) -> bool {

@@ -21,12 +21,7 @@ const MIN_REPS: usize = 5;
 const BUDGET: Duration = Duration::from_secs(10);
 
 impl Convert<'_> {
-    pub(super) fn measure(
-        &self,
-        wire: &Base<'_>,
-        decoded: &Decoded,
-        family: &Family<'_>,
-    ) -> Option<Measure> {
+    pub(super) fn measure(&self, wire: &Base<'_>, decoded: &Decoded, family: &Family<'_>) -> Option<Measure> {
         let reader = self.reader;
         let broken: Vec<&str> = self.world.all(Sort::Broken).collect();
         family.check(reader, *wire, &broken);
@@ -45,9 +40,7 @@ impl Convert<'_> {
             scope,
         };
         let arms = self.arms(wire, family, &shared);
-        let last = |pick: fn(&Base<'_>) -> Option<Whole>| {
-            line.iter().rev().find_map(|measure| pick(measure))
-        };
+        let last = |pick: fn(&Base<'_>) -> Option<Whole>| line.iter().rev().find_map(|measure| pick(measure));
         let whole = |number: Option<Whole>, what, default| {
             number.map_or(Some(default), |number| self.whole(number, what, 1))
         };

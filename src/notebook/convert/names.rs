@@ -188,7 +188,8 @@ impl World {
             let text = reader.tree.text(name.0);
             let other = self.known.iter().find(|known| known.name == text && known.sort != Sort::Parameter);
             if let Some(other) = other {
-                let message = format!("`{text}` is taken: there is {} in line {}", other.sort.noun(), other.line);
+                let message =
+                    format!("`{text}` is taken: there is {} in line {}", other.sort.noun(), other.line);
                 reader.fault(reader.tree.place(name.0), message, "choose another name");
             }
         }
@@ -277,7 +278,8 @@ impl World {
         let known = self.known.iter().find(|known| known.name == measure);
         match known.map(|known| &known.kind) {
             Some(Kind::Group(group)) if matches!(group.part, "arm" | "relation") => {
-                let found_over_all = |name: &&String| group.what == SWEEP && SWEEP_PARTS.contains(&name.as_str());
+                let found_over_all =
+                    |name: &&String| group.what == SWEEP && SWEEP_PARTS.contains(&name.as_str());
                 group.parts.keys().filter(|name| !found_over_all(name)).cloned().collect()
             }
             _ => Vec::new(),
@@ -348,7 +350,8 @@ fn sweep_kind(reader: &Reader<'_>, family: &Family<'_>, sweep: &Sweep, axes: &[A
 }
 
 fn found_over_all(crossing: bool) -> Names {
-    let numbers = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Kind::Number)).collect::<Names>();
+    let numbers =
+        |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Kind::Number)).collect::<Names>();
     let mut regret = numbers(&["ms_lo", "ms_hi", "ratio_lo", "ratio_hi"]);
     regret.extend(["ms", "ratio"].map(|name| (name.to_owned(), Kind::Estimated)));
     let mut parts = Names::from([("regret".to_owned(), Kind::group("regret", "number", regret))]);

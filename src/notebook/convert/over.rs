@@ -23,12 +23,19 @@ pub(super) fn axes(reader: &Reader<'_>, params: &Values, wire: &wire::Sweep) -> 
         let place = reader.tree.place(wire.id.0);
         reader.fault(place, "`over` names no parameter", "write `over: {n: [1, 10, 100]}`");
     }
-    let axes: Option<Vec<Axis>> =
-        wire.over.0.iter().map(|(name, values)| over.axis(*name, values)).collect::<Vec<_>>().into_iter().collect();
+    let axes: Option<Vec<Axis>> = wire
+        .over
+        .0
+        .iter()
+        .map(|(name, values)| over.axis(*name, values))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .collect();
     let axes = axes.filter(|axes| !axes.is_empty())?;
     let count = axes.iter().map(|axis| axis.values.len()).try_fold(1_usize, usize::checked_mul);
     if count.is_none_or(|count| count > MOST_POINTS) {
-        let message = format!("this sweep has more than {MOST_POINTS} points, and each is measured by itself");
+        let message =
+            format!("this sweep has more than {MOST_POINTS} points, and each is measured by itself");
         reader.fault(reader.tree.place(wire.id.0), message, "name fewer values");
         return None;
     }
@@ -44,10 +51,8 @@ pub(super) fn points(axes: &[Axis]) -> Vec<Point> {
             point.push((axis.name.clone(), value.clone()));
             point
         };
-        points = points
-            .iter()
-            .flat_map(|point| axis.values.iter().map(move |value| with(point, value)))
-            .collect();
+        points =
+            points.iter().flat_map(|point| axis.values.iter().map(move |value| with(point, value))).collect();
     }
     points.into_iter().map(Point::new).collect()
 }
@@ -188,7 +193,13 @@ impl Over<'_> {
                 index => at(from, to, index as f64 / last as f64),
             };
             // Four digits are enough between two ends, and name files that can be read.
-            let value = if whole { value.round() } else if index == 0 || index == last { value } else { tidy(value) };
+            let value = if whole {
+                value.round()
+            } else if index == 0 || index == last {
+                value
+            } else {
+                tidy(value)
+            };
             if values.last() != Some(&value) {
                 values.push(value);
             }
@@ -205,7 +216,11 @@ impl Over<'_> {
         let count = count.filter(|count| (2..=MOST_POINTS).contains(count));
         if count.is_none() {
             let message = format!("`points` is {value}, and must be from 2 to {MOST_POINTS}");
-            self.reader.fault(self.reader.tree.place(points.0), message, "write a whole number of at least 2");
+            self.reader.fault(
+                self.reader.tree.place(points.0),
+                message,
+                "write a whole number of at least 2",
+            );
         }
         count
     }
@@ -239,7 +254,8 @@ impl Over<'_> {
                 Some(number.unwrap_or(Scalar::Text(rendered)))
             }
             Err(error) => {
-                let help = error.help.unwrap_or_else(|| "`over` can use the notebook's parameters".to_owned());
+                let help =
+                    error.help.unwrap_or_else(|| "`over` can use the notebook's parameters".to_owned());
                 self.reader.fault(tree.place(id), error.message, help);
                 None
             }

@@ -12,11 +12,11 @@ use super::super::model::{
     Template, Values, X, XFormat,
 };
 use super::super::wire::{self, DatasetUse, Text};
+use super::actions::all;
 use super::inherit::{Base, Family};
 use super::names::{SWEEP_PARTS, Scope};
 use super::steps::Decoded;
 use super::values::identifier;
-use super::actions::all;
 use super::{Convert, FindDataset, over};
 
 /// What gets a clone of the database to itself.
@@ -50,7 +50,11 @@ impl Convert<'_> {
             let first = whole.get_or_insert_with(|| measure.clone());
             if pace(first) != pace(&measure) {
                 let help = "take the swept parameters out of reps, turns, min_reps, budget and explain";
-                self.reader.fault(decoded.at, "how often a sweep times its queries is the same at every point", help);
+                self.reader.fault(
+                    decoded.at,
+                    "how often a sweep times its queries is the same at every point",
+                    help,
+                );
                 return None;
             }
             points.push(SweepPoint { point, arms: measure.arms, dataset: None });
@@ -67,7 +71,11 @@ impl Convert<'_> {
         let same = |other: &Vec<SetupStep>| names_of(other).eq(names_of(&setup));
         if !setups.iter().all(same) {
             let help = "name the tables of `analyze` and `vacuum` without the swept parameters";
-            self.reader.fault(decoded.at, "the setup of a sweep is the same at every point, save its SQL", help);
+            self.reader.fault(
+                decoded.at,
+                "the setup of a sweep is the same at every point, save its SQL",
+                help,
+            );
             return None;
         }
         Some(Box::new(Sweep {
@@ -104,7 +112,8 @@ impl Convert<'_> {
     ) -> super::super::model::Settings {
         let mut settings = self.settings.clone();
         let line = family.line(self.reader, Base::of_sweep(wire));
-        settings.extend(line.iter().filter_map(|base| base.settings).flat_map(|own| self.settings(own, scope)));
+        settings
+            .extend(line.iter().filter_map(|base| base.settings).flat_map(|own| self.settings(own, scope)));
         settings
     }
 
@@ -180,7 +189,8 @@ impl Convert<'_> {
         let tree = self.reader.tree;
         for arm in arms.iter().filter_map(|arm| arm.id.as_deref()) {
             if SWEEP_PARTS.contains(&arm) {
-                let named = wire.arms.iter().flat_map(|arms| &arms.0).find(|(name, _)| tree.text(name.0) == arm);
+                let named =
+                    wire.arms.iter().flat_map(|arms| &arms.0).find(|(name, _)| tree.text(name.0) == arm);
                 let at = named.map_or(wire.id.0, |(name, _)| name.0);
                 let message = format!("`{arm}` names what was found over all points, and cannot name an arm");
                 self.reader.fault(tree.place(at), message, "choose another name");
@@ -190,7 +200,8 @@ impl Convert<'_> {
 
     fn crossing(&self, wire: &wire::Crossing, axes: &[Axis], arms: &[Arm]) -> Option<Crossing> {
         let tree = self.reader.tree;
-        let head = wire.of.items.first().map_or_else(super::super::source::Place::default, |of| tree.place(of.0));
+        let head =
+            wire.of.items.first().map_or_else(super::super::source::Place::default, |of| tree.place(of.0));
         let refuse = |message: String, help: &str| {
             self.reader.fault(head, message, help);
             None
@@ -229,10 +240,14 @@ impl Convert<'_> {
         }
         let [axis] = axes else {
             let help = "sweep over one parameter, or leave `crossing` out";
-            return refuse("a crossing is looked for along one parameter, and this is a grid".to_owned(), help);
+            return refuse(
+                "a crossing is looked for along one parameter, and this is a grid".to_owned(),
+                help,
+            );
         };
         if !axis.is_numeric() {
-            let message = format!("between values of `{}` there are no others: they are no numbers", axis.name);
+            let message =
+                format!("between values of `{}` there are no others: they are no numbers", axis.name);
             return refuse(message, "sweep over numbers, or leave `crossing` out");
         }
         if axis.values.len() < 2 {
@@ -268,7 +283,8 @@ impl Convert<'_> {
                 continue;
             }
             if sweep.crossing.is_some() {
-                let message = format!("between values of `{}` there would be more datasets to build", used[0]);
+                let message =
+                    format!("between values of `{}` there would be more datasets to build", used[0]);
                 let help = "leave `crossing` out, or sweep over a parameter that no dataset depends on";
                 self.reader.fault(step.at, message, help);
             }
@@ -298,7 +314,10 @@ impl Convert<'_> {
     /// dataset's file that nothing else sets.
     fn shapes_dataset(&self, name: &str, wire: &DatasetUse, dataset: &Dataset) -> bool {
         let uses = |text: &str| {
-            crate::template::check_template(text, &self.world.names(Scope::Params)).names.iter().any(|used| used == name)
+            crate::template::check_template(text, &self.world.names(Scope::Params))
+                .names
+                .iter()
+                .any(|used| used == name)
         };
         if wire.file.is_none() {
             let sql = dataset.parts.iter().filter_map(|part| match part {
