@@ -26,6 +26,22 @@ pub fn milliseconds_within(value: f64, low: f64, high: f64) -> String {
     format!("{} [{} – {}]", milliseconds(value), significant(low / scale), significant(high / scale))
 }
 
+/// A span of time to reckon with, from milliseconds: `850 ms`, `42 s`, `5 min 10 s`, `2 h 5 min`.
+#[must_use]
+pub fn duration(milliseconds: f64) -> String {
+    let seconds = (milliseconds / 1e3).round();
+    if seconds < 1.0 {
+        return format!("{} ms", milliseconds.round());
+    }
+    let (minutes, rest) = ((seconds / 60.0).floor(), seconds % 60.0);
+    let (hours, odd) = ((minutes / 60.0).floor(), minutes % 60.0);
+    match (hours, minutes, rest) {
+        (hours, ..) if hours >= 1.0 => format!("{hours} h {odd} min"),
+        (_, minutes, rest) if minutes >= 1.0 => format!("{minutes} min {rest} s"),
+        _ => format!("{seconds} s"),
+    }
+}
+
 /// Milliseconds up to what rounds to a second.
 fn time_unit(milliseconds: f64) -> (f64, &'static str) {
     if milliseconds.abs() >= 999.5 { (1e3, "s") } else { (1.0, "ms") }

@@ -4,6 +4,7 @@ mod acts;
 mod chosen;
 pub mod frame;
 mod sweep;
+mod swept;
 
 use std::collections::BTreeMap;
 
@@ -63,6 +64,7 @@ impl Analysis {
                 StepKind::Measure(measure) => arms.extend(measure.arms.iter().map(|arm| {
                     arm_result(recording, key(&measure.id, arm.id.as_ref()), step.number, measure.reps)
                 })),
+                StepKind::Sweep(sweep) => arms.extend(swept::arms(recording, step, sweep)),
                 StepKind::Time(time) => arms.extend(time.arms.iter().map(|arm| {
                     acts::executed(recording, key(&time.id, arm.id.as_ref()), step.number, time.reps)
                 })),
@@ -74,7 +76,12 @@ impl Analysis {
                 _ => {}
             }
         }
-        Self { arms, sweeps: Vec::new(), values: values(recording) }
+        let values = values(recording);
+        let sweeps = recording.notebook.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Sweep(sweep) => Some(swept::result(recording, &arms, &values, step, sweep)),
+            _ => None,
+        });
+        Self { sweeps: sweeps.collect(), arms, values }
     }
 
     /// Everything that a template can name: parameters, lets, and every arm under its measure.
@@ -84,10 +91,16 @@ impl Analysis {
         for (name, value) in &self.values {
             context.set(name, value.clone());
         }
-        for arm in &self.arms {
+        for arm in self.arms.iter().filter(|arm| arm.key.point.is_none()) {
             bind(&mut context, &arm.key, &arm.metrics);
         }
+        self.bind_sweeps(&mut context);
         context
+    }
+
+    /// Binds the sweeps in a context, with all their points and with what was found over all points.
+    pub fn bind_sweeps(&self, context: &mut Context) {
+        self.sweeps.iter().for_each(|sweep| sweep.bind(self, context));
     }
 
     /// The arm of that key.
@@ -97,13 +110,21 @@ impl Analysis {
     }
 }
 
-/// Binds one arm's metrics in a context.
+/// Binds one arm's metrics in a context; those of a point of a sweep replace what is bound there.
 pub fn bind(context: &mut Context, key: &ArmKey, metrics: &BTreeMap<Metric, f64>) {
-    let metrics = metrics.iter().map(|(metric, value)| (metric.name().to_owned(), *value)).collect();
-    match &key.arm {
-        Some(arm) => context.set_arm(&key.measure, arm, metrics),
-        None => context.set_measure(&key.measure, metrics),
+    let metrics = named(metrics);
+    match (&key.point, &key.arm) {
+        (Some(point), arm) => {
+            let arm = arm.as_deref().unwrap_or_default();
+            context.replace_at(&key.measure, arm, &point.to_string(), metrics);
+        }
+        (None, Some(arm)) => context.set_arm(&key.measure, arm, metrics),
+        (None, None) => context.set_measure(&key.measure, metrics),
     }
+}
+
+fn named(metrics: &BTreeMap<Metric, f64>) -> BTreeMap<String, f64> {
+    metrics.iter().map(|(metric, value)| (metric.name().to_owned(), *value)).collect()
 }
 
 fn values(recording: &Recording) -> BTreeMap<String, Scalar> {

@@ -1,10 +1,16 @@
 //! The numbers of a sweep: its points by its arms, where two arms cross, where the planner changes its mind, and what
 //! that costs.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::metric::Metric;
-use crate::notebook::{Point, XFormat};
+use crate::notebook::{Point, Scalar, XFormat};
 use crate::recording::ArmKey;
 use crate::stats::{Interval, Winner};
+use crate::template::{Context, Part, PointValues};
+
+use super::{Analysis, named};
 
 /// What a sweep came to.
 #[derive(Debug, Clone)]
@@ -13,6 +19,8 @@ pub struct SweepResult {
     pub id: String,
     /// Its step.
     pub step: usize,
+    /// Whether it came to its end. Where it did not, what was found over all points is not known.
+    pub complete: bool,
     /// The swept parameters.
     pub axes: Vec<String>,
     /// What stands on the axis: the label of `x`, else the first parameter.
@@ -161,5 +169,125 @@ impl Regret {
     #[must_use]
     pub fn is_sure(&self) -> bool {
         self.ms_interval.is_some_and(|interval| interval.lo > 0.0)
+    }
+}
+
+impl CrossingResult {
+    /// What expressions call it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self.metric {
+            Metric::Blocks => "blocks_crossing",
+            Metric::Cost => "cost_crossing",
+            _ => "crossing",
+        }
+    }
+
+    /// Its numbers by their names: how many zones there are, and the ends of the first.
+    #[must_use]
+    pub fn numbers(&self) -> BTreeMap<String, Option<f64>> {
+        let zone = self.zones.first();
+        let known = !self.winners.is_empty();
+        [
+            ("count", known.then_some(self.zones.len() as f64)),
+            ("lo", zone.map(|zone| zone.lo)),
+            ("hi", zone.map(|zone| zone.hi)),
+            ("x_lo", zone.and_then(|zone| zone.x_lo)),
+            ("x_hi", zone.and_then(|zone| zone.x_hi)),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+    }
+}
+
+/// The numbers of the worst regret by their names.
+#[must_use]
+fn regret_numbers(regret: Option<&Regret>) -> BTreeMap<String, Option<f64>> {
+    let end = |pick: fn(&Regret) -> Option<f64>| regret.and_then(pick);
+    [
+        ("ms", end(|regret| Some(regret.ms))),
+        ("ms_lo", end(|regret| regret.ms_interval.map(|interval| interval.lo))),
+        ("ms_hi", end(|regret| regret.ms_interval.map(|interval| interval.hi))),
+        ("ratio", end(|regret| Some(regret.ratio))),
+        ("ratio_lo", end(|regret| regret.ratio_interval.map(|interval| interval.lo))),
+        ("ratio_hi", end(|regret| regret.ratio_interval.map(|interval| interval.hi))),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}
+
+impl SweepResult {
+    /// What was found over all points, by the paths that expressions reach it by; nothing where the sweep was cut off.
+    #[must_use]
+    pub fn numbers(&self) -> BTreeMap<String, f64> {
+        let crossings = self.crossings.iter().map(|crossing| (crossing.name(), crossing.numbers()));
+        let parts = crossings.chain([("regret", regret_numbers(self.regret.as_ref()))]);
+        let path = |name: &str, part: &str| format!("{}.{name}.{part}", self.id);
+        parts
+            .filter(|_| self.complete)
+            .flat_map(|(name, numbers)| {
+                numbers.into_iter().map(move |(part, value)| (path(name, &part), value))
+            })
+            .filter_map(|(path, value)| Some((path, value?)))
+            .collect()
+    }
+
+    /// The arm that is surely the faster of the two crossing ones at a point; none where neither is, or none was looked
+    /// for.
+    #[must_use]
+    pub fn faster(&self, point: &PointResult) -> Option<String> {
+        let at = point.point.position()?;
+        let crossing = self.crossings.iter().find(|crossing| crossing.metric == Metric::Median)?;
+        let (_, winner) = crossing.winners.iter().find(|(known, _)| *known == at)?;
+        match winner {
+            Winner::First => Some(crossing.of[0].clone()),
+            Winner::Second => Some(crossing.of[1].clone()),
+            Winner::Neither => None,
+        }
+    }
+
+    /// Binds everything under the sweep's name that expressions can reach.
+    pub(super) fn bind(&self, analysis: &Analysis, context: &mut Context) {
+        for point in &self.points {
+            for key in &point.arms {
+                let arm = analysis.arm(key);
+                context.set_point(
+                    &self.id,
+                    key.arm.as_deref().unwrap_or_default(),
+                    PointValues {
+                        values: point.point.values().clone(),
+                        printed: point.point.to_string(),
+                        x: point.x,
+                        metrics: Arc::new(arm.map(|arm| named(&arm.metrics)).unwrap_or_default()),
+                        probes: Arc::new(arm.map(|arm| arm.probes.clone()).unwrap_or_default()),
+                    },
+                );
+            }
+        }
+        if !self.complete {
+            return;
+        }
+        for crossing in &self.crossings {
+            context.set_part(&self.id, crossing.name(), Part::Numbers(crossing.numbers()));
+        }
+        if !self.crossings.is_empty() {
+            context.set_part(&self.id, "flips", Part::List(self.flips.iter().map(Flip::values).collect()));
+        }
+        let regret = Part::Estimates(regret_numbers(self.regret.as_ref()), &["ms", "ratio"]);
+        context.set_part(&self.id, "regret", regret);
+    }
+}
+
+impl Flip {
+    fn values(&self) -> BTreeMap<String, Scalar> {
+        let numbers =
+            [("lo", Some(self.lo)), ("hi", Some(self.hi)), ("x_lo", self.x_lo), ("x_hi", self.x_hi)];
+        let numbers =
+            numbers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Scalar::Float(value?))));
+        let words = [("before", &self.before), ("after", &self.after)];
+        let words = words.map(|(name, word)| (name.to_owned(), Scalar::Text(word.clone())));
+        numbers.chain(words).collect()
     }
 }

@@ -11,7 +11,8 @@ use crate::analysis::Analysis;
 use crate::notebook::Notebook;
 use crate::number;
 use crate::recording::{
-    ArmKey, Event, LoadingEvent, Observer, Recording, RecordingError, SampleEvent, StepOutcome,
+    ArmKey, Event, LoadingEvent, Observer, PointEvent, Recording, RecordingError, SampleEvent, StepOutcome,
+    SweepEvent,
 };
 use crate::render::{self, Subject};
 use crate::verdict::Judgement;
@@ -30,6 +31,8 @@ pub(super) struct Progress {
     label: String,
     arms: BTreeMap<ArmKey, (usize, usize)>,
     timing_since: Option<Instant>,
+    /// Where a sweep is.
+    at_point: Option<String>,
     dataset_since: Instant,
     /// When an earlier run built the dataset, where this one need not.
     reused: Option<String>,
@@ -55,6 +58,7 @@ impl Progress {
             label: String::new(),
             arms: BTreeMap::new(),
             timing_since: None,
+            at_point: None,
             dataset_since: Instant::now(),
             reused: None,
         }
@@ -87,11 +91,40 @@ impl Progress {
         label.clone_into(&mut self.label);
         self.arms.clear();
         self.timing_since = None;
+        self.at_point = None;
         self.dataset_since = Instant::now();
         // What only shapes the report takes no time, and statements are announced one by one.
-        if kind == "measure" {
-            self.doing(format!("{} · measure {label}", self.place(step)));
+        if kind == "measure" || kind == "sweep" {
+            self.doing(format!("{} · {kind} {label}", self.place(step)));
         }
+    }
+
+    /// How long a sweep takes at most, before it starts.
+    fn sweep(&self, sweep: &SweepEvent) {
+        let SweepEvent { measure, points, arms, most_added, at_most_ms, added_at_most_ms, .. } = sweep;
+        let added = match most_added {
+            0 => String::new(),
+            most => format!(
+                ", and up to {most} points more in search of the crossing ({})",
+                number::duration(*added_at_most_ms)
+            ),
+        };
+        self.plain(&format!(
+            "  sweep    {measure} · {points} points × {arms} arms, {} of timing at most{added}",
+            number::duration(*at_most_ms)
+        ));
+    }
+
+    /// Where the sweep is, and how long what is left takes at most.
+    fn point(&mut self, point: &PointEvent) {
+        self.arms.clear();
+        self.timing_since = None;
+        let PointEvent { measure, point, added, number, of, at_most_ms, about_ms, .. } = point;
+        let what = if *added { "added point".to_owned() } else { format!("point {number} of {of}") };
+        let about = about_ms.map(|ms| format!("about {} left, ", number::duration(ms))).unwrap_or_default();
+        let left = format!("{about}at most {}", number::duration(*at_most_ms));
+        self.at_point = Some(format!("{what}: {left}"));
+        self.doing(format!("{measure} {point} · {what} · {left}"));
     }
 
     fn sample(&mut self, sample: &SampleEvent) {
@@ -102,8 +135,9 @@ impl Progress {
         }
         let (done, of) = self.arms.values().fold((0, 0), |(done, of), arm| (done + arm.0, of + arm.1));
         let left = since.elapsed().as_secs_f64() / done as f64 * of.saturating_sub(done) as f64;
+        let point = self.at_point.as_ref().map(|point| format!(" · {point}")).unwrap_or_default();
         self.bar.set_message(format!(
-            "{} · turn {} · {done} of {of} samples · about {} left",
+            "{} · turn {} · {done} of {of} samples, about {}{point}",
             sample.key,
             sample.turn,
             number::milliseconds(left * 1e3)
@@ -134,7 +168,7 @@ impl Progress {
             let took = number::milliseconds(self.dataset_since.elapsed().as_secs_f64() * 1e3);
             self.plain(&format!("  dataset  {} · {how} {took}\n", self.label));
         }
-        if !matches!(self.kind.as_str(), "measure" | "time" | "storage")
+        if !matches!(self.kind.as_str(), "measure" | "sweep" | "time" | "storage")
             || outcome != StepOutcome::Done
             || !self.lines
         {
@@ -164,6 +198,8 @@ impl Observer for Progress {
             Event::Note { text, .. } => self.plain(&format!("  note     {text}")),
             Event::Reused { built } => self.reused = Some(built.clone()),
             Event::Sample(sample) => self.sample(sample),
+            Event::Sweep(sweep) => self.sweep(sweep),
+            Event::Point(point) => self.point(point),
             Event::Step { step, outcome, .. } => self.ended(*step, *outcome),
             _ => {}
         }

@@ -138,6 +138,7 @@ fn check_only(notebooks: &[Notebook], only: &str) -> Result<(), CommandError> {
 fn measures(notebook: &Notebook) -> impl Iterator<Item = &str> {
     notebook.steps.iter().filter_map(|step| match &step.kind {
         StepKind::Measure(measure) => Some(measure.id.as_str()),
+        StepKind::Sweep(sweep) => Some(sweep.measure.id.as_str()),
         StepKind::Time(time) => Some(time.id.as_str()),
         _ => None,
     })

@@ -79,7 +79,7 @@ pub fn prepare(server: &Server, dataset: &Dataset, watch: &mut Watch<'_>) -> Res
         }
     }
     if server.kind() != Kind::Url {
-        sweep(server, dataset, &definition.hash, watch)?;
+        sweep(server, &mut admin, dataset, &definition.hash, watch)?;
     }
     server.drop_database(&template)?;
     server.create_database(&template, None)?;
@@ -184,9 +184,11 @@ fn find(
     })
 }
 
-/// Drops what no run will use again: databases of runs that were killed, and earlier definitions of this dataset.
+/// Drops what no run will use again: databases of runs that were killed, and earlier definitions of this dataset. One
+/// that somebody is connected to is in use.
 fn sweep(
     server: &Server,
+    admin: &mut Session,
     dataset: &Dataset,
     definition: &str,
     watch: &mut Watch<'_>,
@@ -195,6 +197,9 @@ fn sweep(
         let record = Record::read(&marks);
         let older = |record: &Record| record.dataset == dataset.name && record.params == dataset.params;
         if record.as_ref().is_some_and(|record| !older(record)) {
+            continue;
+        }
+        if record.is_none() && !connected(admin, &name)?.is_empty() {
             continue;
         }
         if record.is_some_and(|record| record.definition != definition) {

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::model::{
     Arm, BindingValue, Column, Compare, Dataset, Ending, Expected, Isolation, Measure, Notebook, Part,
-    ServerNeeds, Settings, SetupKind, SetupStep, Sides, Statistics, Step, StepKind, Template,
+    ServerNeeds, Settings, SetupKind, SetupStep, Sides, Statistics, Step, StepKind, Sweep, Template,
 };
 
 impl Notebook {
@@ -86,7 +86,7 @@ fn runs(step: &Step) -> Option<Value> {
         StepKind::Analyze(tables) => json!({ "analyze": tables }),
         StepKind::Vacuum(vacuum) => json!({ "vacuum": vacuum.tables, "options": vacuum.options }),
         StepKind::Measure(measure) => measure_runs(measure),
-        StepKind::Sweep(sweep) => measure_runs(&sweep.measure),
+        StepKind::Sweep(sweep) => sweep_runs(sweep),
         StepKind::Session(session) => json!({
             "session": session.name,
             "begin": session.begin.map(Isolation::name),
@@ -115,6 +115,23 @@ fn measure_runs(measure: &Measure) -> Value {
         "min_reps": measure.min_reps,
         "budget_ms": u64::try_from(measure.budget.as_millis()).unwrap_or(u64::MAX),
         "explain": [measure.explain.timing, measure.explain.verbose, measure.explain.wal],
+    })
+}
+
+fn sweep_runs(sweep: &Sweep) -> Value {
+    let points = sweep.points.iter().map(|point| {
+        // Of the arms, their expectations' names alone can differ from point to point.
+        let names: Vec<Vec<String>> = point.arms.iter().map(names).collect();
+        json!([point.point.to_string(), names, point.dataset.as_ref().map(dataset)])
+    });
+    let probes: Vec<Value> = sweep.probes.iter().map(|(name, sql)| json!([name, text(sql)])).collect();
+    json!({
+        "sweep": measure_runs(&sweep.measure),
+        "points": points.collect::<Vec<_>>(),
+        "setup": sweep.setup.iter().map(setup_runs).collect::<Vec<_>>(),
+        "fresh": sweep.fresh,
+        "probes": probes,
+        "crossing": sweep.crossing.as_ref().map(|crossing| json!([crossing.of, crossing.metric.name()])),
     })
 }
 
@@ -168,12 +185,18 @@ fn shown(step: &Step) -> Value {
         StepKind::Text(markdown) => json!({ "text": text(markdown) }),
         StepKind::Vacuum(vacuum) => json!({ "vacuum": vacuum.complete }),
         StepKind::Measure(measure) => {
-            let arms = measure.arms.iter().map(|arm| {
-                let expect: Vec<String> =
-                    arm.expect.iter().map(|expect| format!("{} {:?}", expect.written, expect.when)).collect();
-                json!([arm.label, expect, setup_shown(arm)])
-            });
-            json!({ "label": measure.label, "arms": arms.collect::<Vec<_>>() })
+            json!({ "label": measure.label, "arms": arms_shown(&measure.arms) })
+        }
+        StepKind::Sweep(sweep) => {
+            let points = sweep.points.iter().map(|point| arms_shown(&point.arms));
+            let x = sweep.x.as_ref().map(|x| json!([x.label, text(&x.expr), x.format.name()]));
+            json!({
+                "label": sweep.measure.label,
+                "x": x,
+                "added": arms_shown(&sweep.measure.arms),
+                "points": points.collect::<Vec<_>>(),
+                "setup": vacuums_shown(&sweep.setup),
+            })
         }
         StepKind::Time(time) => {
             let arms = time.arms.iter().map(|arm| json!([arm.label, setup_shown(arm)]));
@@ -202,9 +225,22 @@ fn shown(step: &Step) -> Value {
     }
 }
 
+fn arms_shown(arms: &[Arm]) -> Vec<Value> {
+    let shown = |arm: &Arm| {
+        let expect: Vec<String> =
+            arm.expect.iter().map(|expect| format!("{} {:?}", expect.written, expect.when)).collect();
+        json!([arm.label, expect, setup_shown(arm)])
+    };
+    arms.iter().map(shown).collect()
+}
+
 /// What the VACUUMs of an arm's setup are expected to leave.
 fn setup_shown(arm: &Arm) -> Vec<bool> {
-    let vacuums = arm.setup.iter().filter_map(|step| match &step.kind {
+    vacuums_shown(&arm.setup)
+}
+
+fn vacuums_shown(setup: &[SetupStep]) -> Vec<bool> {
+    let vacuums = setup.iter().filter_map(|step| match &step.kind {
         SetupKind::Vacuum(vacuum) => Some(vacuum.complete),
         _ => None,
     });

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::nearest::nearest;
 
 use super::fault::{Fault, Faults};
-use super::model::{Dataset, Notebook};
+use super::model::{Dataset, Notebook, StepKind};
 use super::source::Source;
 use super::{convert, files};
 
@@ -41,7 +41,13 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Notebook, Faults> {
             Fault::at(at, place, fault.message).with_help(help)
         })
     })?;
-    if let Some(dataset) = &mut notebook.dataset {
+    let of_points = notebook.steps.iter_mut().flat_map(|step| match &mut step.kind {
+        StepKind::Sweep(sweep) => {
+            sweep.points.iter_mut().filter_map(|point| point.dataset.as_mut()).collect()
+        }
+        _ => Vec::new(),
+    });
+    for dataset in notebook.dataset.iter_mut().chain(of_points) {
         files::read(dataset)?;
         files::pin(dataset)?;
     }

@@ -29,4 +29,6 @@ pub use schema::{dataset_schema, notebook_schema};
 pub use source::{Place, Source};
 
 #[cfg(test)]
+mod sweep_tests;
+#[cfg(test)]
 mod tests;

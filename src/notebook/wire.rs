@@ -4,6 +4,7 @@
 //! made. The JSON Schema comes from these same types.
 
 mod leaf;
+mod sweep;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 pub(super) use leaf::{
     Any, Either, Entries, Expect, Expr, Name, OneOrMany, PATTERN_KEYS, Sql, Text, Value, Whole,
 };
+pub(super) use sweep::{Crossing, Range, Sweep, X};
 
 /// A Planbook notebook: an ordered list of steps.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -135,6 +137,8 @@ pub(super) enum Step {
     Vacuum(Either<Vacuum, OneOrMany<Name>>),
     /// One query under one or more arms: its plan, then its time.
     Measure(Box<Measure>),
+    /// A measure repeated over the values of parameters, with a search for the point where two arms cross.
+    Sweep(Box<Sweep>),
     /// Another connection, by name, that holds a snapshot or a lock while the steps between go on.
     Session(Session),
     /// One statement that changes something, timed on fresh clones, with the WAL that it writes.

@@ -9,6 +9,7 @@ use crate::dataset::Record;
 use crate::notebook::{Point, Scalar};
 
 use super::acts::{ComparedEvent, ExecutedEvent, StorageEvent};
+use super::sweep::{EstimatesEvent, PointEvent, ProbeEvent, SweepEvent};
 use super::{Manifest, RecordingError};
 
 /// Someone who watches a run: the writer, the progress display.
@@ -152,6 +153,14 @@ pub enum Event {
         /// Median latency after it, in milliseconds.
         after_ms: f64,
     },
+    /// A sweep is about to start.
+    Sweep(SweepEvent),
+    /// A point of a sweep begins.
+    Point(PointEvent),
+    /// A metric of a sweep from SQL.
+    Probe(ProbeEvent),
+    /// What EXPLAIN alone said over the range of a sweep. Its rows are kept in a file of their own.
+    Estimates(EstimatesEvent),
     /// Something failed; the steps after it are not run.
     Failure(Failure),
     /// A step ended.
@@ -183,6 +192,10 @@ impl Event {
             Self::Executed(executed) => Some(&mut executed.step),
             Self::Storage(storage) => Some(&mut storage.step),
             Self::Compared(compared) => Some(&mut compared.step),
+            Self::Sweep(sweep) => Some(&mut sweep.step),
+            Self::Point(point) => Some(&mut point.step),
+            Self::Probe(probe) => Some(&mut probe.step),
+            Self::Estimates(estimates) => Some(&mut estimates.step),
             Self::Failure(failure) => Some(&mut failure.step),
             Self::StepStarted { step, .. }
             | Self::Sending { step, .. }

@@ -9,6 +9,7 @@ mod evidence;
 mod folder;
 mod manifest;
 mod reader;
+mod sweep;
 mod writer;
 
 pub use acts::{ComparedEvent, ExecutedEvent, Sizes, StorageEvent, WalWritten};
@@ -20,4 +21,5 @@ pub use event::{
 pub use folder::{Folder, is_partial};
 pub use manifest::{FORMAT, Inputs, Manifest, Status};
 pub use reader::{Captured, Recording};
+pub use sweep::{EstimateRow, EstimatesEvent, PointEvent, ProbeEvent, SweepEvent};
 pub use writer::Writer;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::notebook::{self, Notebook, Overrides, Source};
+use crate::notebook::{self, Notebook, Overrides, Point, Source};
 use crate::plan::{Families, Plan};
 
 use super::evidence;
@@ -64,7 +64,12 @@ impl Recording {
         let manifest = Self::manifest(path)?;
         evidence::check(path, &manifest)?;
         let notebook = read_notebook(path, &manifest)?;
-        let events = read_events(path, manifest.status)?;
+        let mut events = read_events(path, manifest.status)?;
+        for event in &mut events {
+            if let Event::Estimates(estimates) = event {
+                estimates.read(path)?;
+            }
+        }
         let captures = read_captures(path, &events)?;
         let samples = read_samples(path, manifest.status)?;
         Ok(Self { path: path.to_owned(), manifest, notebook, events, captures, samples })
@@ -209,13 +214,24 @@ fn read_samples(folder: &Path, status: Status) -> Result<Samples, RecordingError
     Ok(samples)
 }
 
-/// `measure,arm,point,turn,rep,latency_ms`; ids are identifiers, so nothing is ever quoted.
+/// `measure,arm,point,turn,rep,latency_ms`; a point of several parameters is in quotes, and nothing else is.
 fn parse_sample(row: &str) -> Option<(ArmKey, usize, f64)> {
     /// More turns than any notebook may ask for: a damaged number must not become an allocation.
     const MOST_TURNS: usize = 1_000_000;
-    let fields: Vec<&str> = row.split(',').collect();
-    let [measure, arm, _point, turn, _rep, latency] = fields.as_slice() else { return None };
-    let key = ArmKey::new(measure, (!arm.is_empty()).then_some(*arm));
+    let mut quoted = row.split('"');
+    let (before, inside, after) = (quoted.next()?, quoted.next(), quoted.next());
+    let fields: Vec<&str> = match (inside, after) {
+        (Some(point), Some(after)) => {
+            let (before, after) = (before.strip_suffix(',')?, after.strip_prefix(',')?);
+            before.split(',').chain([point]).chain(after.split(',')).collect()
+        }
+        _ => row.split(',').collect(),
+    };
+    let [measure, arm, point, turn, _rep, latency] = fields.as_slice() else { return None };
+    let mut key = ArmKey::new(measure, (!arm.is_empty()).then_some(*arm));
+    if !point.is_empty() {
+        key.point = Some(Point::parse(point)?);
+    }
     let turn = turn.parse().ok().filter(|turn| (1..=MOST_TURNS).contains(turn))?;
     let latency = latency.parse().ok().filter(|latency: &f64| latency.is_finite())?;
     Some((key, turn, latency))

@@ -90,7 +90,12 @@ impl Writer {
     fn sample(&mut self, sample: &SampleEvent) -> Result<(), RecordingError> {
         let SampleEvent { key, turn, rep, latency_ms, .. } = sample;
         let arm = key.arm.as_deref().unwrap_or_default();
-        writeln!(self.samples, "{},{arm},,{turn},{rep},{latency_ms}", key.measure)
+        let point = key.point.as_ref().map(|point| match point.values().len() {
+            1 => point.to_string(),
+            _ => format!("\"{point}\""),
+        });
+        let point = point.unwrap_or_default();
+        writeln!(self.samples, "{},{arm},{point},{turn},{rep},{latency_ms}", key.measure)
             .map_err(RecordingError::io("write", self.folder.path().join("samples.csv")))
     }
 
@@ -127,6 +132,7 @@ impl Observer for Writer {
             }
             Event::Sample(sample) => self.sample(sample),
             Event::Capture(capture) => self.plans(capture).and_then(|()| self.line(event)),
+            Event::Estimates(estimates) => estimates.write(self.path()).and_then(|()| self.line(event)),
             _ => self.line(event),
         }
     }

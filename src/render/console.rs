@@ -9,7 +9,7 @@ use crate::number;
 use crate::recording::ArmKey;
 use crate::verdict::{Outcome, Verdict};
 
-use super::{Subject, acts, view};
+use super::{Subject, acts, sweep, view};
 
 /// Colours, or none where the output is no terminal or NO_COLOR is set.
 #[derive(Debug, Clone, Copy)]
@@ -48,9 +48,12 @@ impl Paint {
     }
 }
 
-/// One line per arm of the measure: name, chosen node, median with its interval, blocks, rows, verdict.
+/// One line per arm of the measure, or per point of the sweep: name, chosen node, median with its interval, blocks, rows, verdict.
 #[must_use]
 pub fn measure_lines(subject: Subject<'_>, step: usize, paint: Paint) -> String {
+    if subject.analysis.sweeps.iter().any(|sweep| sweep.step == step) {
+        return sweep::lines(subject, step, paint);
+    }
     let width =
         subject.analysis.arms.iter().map(|arm| arm.key.to_string().chars().count()).max().unwrap_or(0);
     let mut out = String::new();

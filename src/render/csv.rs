@@ -9,7 +9,8 @@ use crate::verdict::NamedNumber;
 
 use super::{RenderError, Subject, named, view};
 
-/// `summary.csv` with every metric of every arm, and one CSV per `table` step with the columns that it shows.
+/// `summary.csv` with every metric of every arm, one CSV per `table` step with the columns that it shows, and one per
+/// sweep.
 pub(super) fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
     let summary = frame::summary(&subject.analysis.arms).map_err(failed("summary.csv"))?;
     let mut files = vec![("summary.csv".to_owned(), encode("summary.csv", &summary)?)];
@@ -19,6 +20,11 @@ pub(super) fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, Rend
             let rows = table_frame(subject, table, &summary).map_err(failed(&name))?;
             files.push((name.clone(), encode(&name, &rows)?));
         }
+    }
+    for sweep in &subject.analysis.sweeps {
+        let name = format!("{}.csv", sweep.id);
+        let rows = frame::sweep(sweep, &subject.analysis.arms).map_err(failed(&name))?;
+        files.push((name.clone(), encode(&name, &rows)?));
     }
     Ok(files)
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Number, Value, json};
 use crate::verdict::Outcome;
 
 use super::{RenderError, Subject};
+use crate::analysis::SweepResult;
 
 /// Every verdict, and how many of each kind.
 pub(super) fn verdicts(subject: Subject<'_>) -> Result<Vec<u8>, RenderError> {
@@ -29,12 +30,17 @@ pub(super) fn values(subject: Subject<'_>) -> Result<Vec<u8>, RenderError> {
         values.insert(name.clone(), serde_json::to_value(value).unwrap_or(Value::Null));
     }
     for arm in &subject.analysis.arms {
+        let path = arm.key.path();
         if let Some(node) = &arm.node {
-            values.insert(format!("{}.plan", arm.key), json!(node));
+            values.insert(format!("{path}.plan"), json!(node));
         }
-        for (metric, value) in &arm.metrics {
-            values.insert(format!("{}.{metric}", arm.key), number(*value));
+        let probes = arm.probes.iter().map(|(name, value)| (name.as_str(), value));
+        for (name, value) in arm.metrics.iter().map(|(metric, value)| (metric.name(), value)).chain(probes) {
+            values.insert(format!("{path}.{name}"), number(*value));
         }
+    }
+    for sweep in &subject.analysis.sweeps {
+        values.extend(swept(sweep));
     }
     for (name, named) in &subject.judgement.named {
         values.insert(name.clone(), number(named.value));
@@ -45,6 +51,20 @@ pub(super) fn values(subject: Subject<'_>) -> Result<Vec<u8>, RenderError> {
     }
     values.sort_keys();
     pretty("values.json", &values)
+}
+
+/// What was found over all points of a sweep.
+fn swept(sweep: &SweepResult) -> Vec<(String, Value)> {
+    let mut values: Vec<(String, Value)> =
+        sweep.numbers().into_iter().map(|(path, value)| (path, number(value))).collect();
+    for (index, flip) in sweep.flips.iter().enumerate().filter(|_| sweep.complete) {
+        let name = |part: &str| format!("{}.flips[{index}].{part}", sweep.id);
+        values.extend([("lo", flip.lo), ("hi", flip.hi)].map(|(part, value)| (name(part), number(value))));
+        values.extend(
+            [("before", &flip.before), ("after", &flip.after)].map(|(part, node)| (name(part), json!(node))),
+        );
+    }
+    values
 }
 
 /// Integers without a fraction: `41667`, not `41667.0`.

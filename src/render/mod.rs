@@ -7,6 +7,7 @@ mod csv;
 mod json;
 mod markdown;
 mod named;
+mod sweep;
 mod text;
 mod view;
 

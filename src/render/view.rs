@@ -12,6 +12,7 @@ use crate::recording::{ArmKey, Event, Failure, StepOutcome};
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
+use super::sweep::{self, SweepView};
 use super::{Subject, about, named};
 
 /// The whole report.
@@ -77,6 +78,8 @@ pub(super) enum StepView {
     },
     /// A measure with its arms.
     Measure(Box<MeasureView>),
+    /// A sweep with its points.
+    Sweep(Box<SweepView>),
     /// Claims and named numbers.
     Check { verdicts: Vec<VerdictView>, named: Vec<NamedView> },
     /// A table of measures.
@@ -223,7 +226,7 @@ fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
         StepKind::Measure(measure) => {
             StepView::Measure(Box::new(measure_view(subject, step, measure, verdicts())))
         }
-        StepKind::Sweep(_) => StepView::Text { markdown: String::new() },
+        StepKind::Sweep(sweep) => StepView::Sweep(Box::new(sweep::view(subject, step, sweep))),
         StepKind::Check(claims) => {
             let named = claims.iter().filter_map(|claim| {
                 let name = claim.name.as_ref()?;
@@ -469,6 +472,12 @@ pub(super) fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
             StepKind::Measure(measure) if measure.id == key.measure => {
                 let arm = measure.arms.iter().find(|arm| arm.id == key.arm)?;
                 (measure.label.as_ref().unwrap_or(&measure.id), arm_name(measure, arm))
+            }
+            StepKind::Sweep(sweep) if sweep.measure.id == key.measure => {
+                let arm = sweep.measure.arms.iter().find(|arm| arm.id == key.arm)?;
+                let arm = arm_name(&sweep.measure, arm);
+                let point = key.point.as_ref().map(|point| format!("{arm}, {point}")).unwrap_or(arm);
+                (sweep.measure.label.as_ref().unwrap_or(&sweep.measure.id), point)
             }
             StepKind::Time(time) if time.id == key.measure => {
                 let arm = time.arms.iter().find(|arm| arm.id == key.arm)?;

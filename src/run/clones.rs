@@ -1,4 +1,4 @@
-//! Databases that arms have to themselves: cloned, prepared by `setup`, dropped at the end of their step.
+//! Databases that arms have to themselves: cloned, prepared by `setup`, dropped at the end of their step or point.
 
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ impl Runner<'_> {
                 places.push(Place::Main);
                 continue;
             }
-            self.set_up(step, arm, key, next).map_err(|error| error.for_arm(key))?;
+            self.set_up(step, &arm.setup, key, Place::Clone(next)).map_err(|error| error.for_arm(key))?;
             places.push(Place::Clone(next));
             next += 1;
         }
@@ -75,13 +75,13 @@ impl Runner<'_> {
         self.move_main(step, self.job.server.database())?;
         let made = keys.iter().try_for_each(|key| {
             let started = Instant::now();
-            let name = self.clone_as(step, self.job.database)?;
+            let name = self.clone_as(step, &self.database.clone())?;
             let duration_ms = started.elapsed().as_secs_f64() * 1e3;
             let session = self.connect_to(step, &name)?;
             self.clones.push(Stage::new(session));
             Ok(self.emit(Event::Clone { step: step.number, key: (*key).clone(), duration_ms })?)
         });
-        let back = self.move_main(step, self.job.database);
+        let back = self.move_main(step, &self.database.clone());
         made.and(back)?;
         self.use_base(step)
     }
@@ -89,6 +89,13 @@ impl Runner<'_> {
     /// Makes a clone of a database that nobody is connected to, and gives its name. It is dropped at the end of the
     /// step at the latest.
     pub(super) fn clone_as(&mut self, step: &Step, template: &str) -> Result<String, StepError> {
+        let name = self.make_clone(step, template)?;
+        self.databases.push(name.clone());
+        Ok(name)
+    }
+
+    /// Makes a clone of a database that nobody is connected to. Whoever calls drops it.
+    pub(super) fn make_clone(&mut self, step: &Step, template: &str) -> Result<String, StepError> {
         self.job.interrupt.check()?;
         let name = self.database_name();
         let sql = format!("CREATE DATABASE {name} TEMPLATE {template}");
@@ -99,7 +106,6 @@ impl Runner<'_> {
             DatasetError::Server(error) => self.server_failure(step, error),
             other => StepError::failed(self.failure_at(step, other.to_string())),
         })?;
-        self.databases.push(name.clone());
         Ok(name)
     }
 
@@ -110,18 +116,27 @@ impl Runner<'_> {
         Ok(session)
     }
 
-    fn move_main(&mut self, step: &Step, database: &str) -> Result<(), StepError> {
+    pub(super) fn move_main(&mut self, step: &Step, database: &str) -> Result<(), StepError> {
         // The new session comes first, so that there always is one.
         self.main = Stage::new(self.connect_to(step, database)?);
         Ok(())
     }
 
-    /// Runs an arm's setup in its clone.
-    fn set_up(&mut self, step: &Step, arm: &Arm, key: &ArmKey, clone: usize) -> Result<(), StepError> {
+    /// Runs a setup in the database that it prepares.
+    pub(super) fn set_up(
+        &mut self,
+        step: &Step,
+        setup: &[SetupStep],
+        key: &ArmKey,
+        place: Place,
+    ) -> Result<(), StepError> {
         let base = self.base(step)?;
-        let place = Place::Clone(clone);
-        self.clones[clone].use_settings(&base).map_err(|error| self.failure(step, None, error))?;
-        for SetupStep { at, kind } in &arm.setup {
+        let stage = match place {
+            Place::Main => &mut self.main,
+            Place::Clone(clone) => &mut self.clones[clone],
+        };
+        stage.use_settings(&base).map_err(|error| self.failure(step, None, error))?;
+        for SetupStep { at, kind } in setup {
             self.job.interrupt.check()?;
             // A failure is one of the setup's line.
             let here = Step { at: *at, ..step.clone() };
@@ -145,7 +160,7 @@ impl Runner<'_> {
         dropped
     }
 
-    fn drop_clone(&mut self, step: &Step, name: &str) -> Result<(), StepError> {
+    pub(super) fn drop_clone(&mut self, step: &Step, name: &str) -> Result<(), StepError> {
         self.job.server.drop_database(name).map_err(|error| self.server_failure(step, error))
     }
 

@@ -1,8 +1,8 @@
 //! The run's database: a clone of the dataset's template, or empty.
 
-use crate::dataset::{self, DatasetError, Progress, Watched};
-use crate::notebook::{Dataset, Part};
-use crate::recording::{BuiltEvent, Event, Failure, LoadingEvent, StatementEvent};
+use crate::dataset::{self, Built, DatasetError, Progress, Watched};
+use crate::notebook::{Dataset, Part, Step};
+use crate::recording::{ArmKey, BuiltEvent, Event, Failure, LoadingEvent, StatementEvent};
 use crate::server::ServerError;
 use crate::session::{Session, SessionError};
 use crate::template::{self, Context};
@@ -21,17 +21,52 @@ impl Runner<'_> {
     /// Prepares the template and clones it into the run's database.
     pub(super) fn dataset(&mut self) -> Result<(), StepError> {
         let Some(dataset) = &self.job.notebook.dataset else { return Ok(()) };
+        let Built { reused, record, .. } = self.provide(dataset, self.job.database, &event)?;
+        self.emit(Event::Built(Box::new(BuiltEvent { reused, record })))?;
+        self.connect_to_own().map_err(RunError::from)?;
+        self.conditions()
+    }
+
+    /// The same for a point of a sweep that has a dataset of its own. What built it is told as what prepared the point.
+    pub(super) fn dataset_of_point(
+        &mut self,
+        step: &Step,
+        dataset: &Dataset,
+        key: &ArmKey,
+        to: &str,
+    ) -> Result<(), StepError> {
+        let number = step.number;
+        let told = |what| match event(what) {
+            Noted::Event(Event::Sending { sql, .. }) => Noted::Event(Event::Sending { step: number, sql }),
+            Noted::Event(Event::Note { text, .. }) => Noted::Event(Event::Note { step: number, text }),
+            Noted::Event(Event::Dataset(statement)) => {
+                let arm = Some(key.clone());
+                Noted::Event(Event::Statement(StatementEvent { step: number, arm, ..statement }))
+            }
+            Noted::Event(Event::Reused { .. }) => Noted::Nothing,
+            other => other,
+        };
+        self.provide(dataset, to, &told).map(drop).map_err(|error| error.in_step(number).for_arm(key))
+    }
+
+    fn provide(
+        &mut self,
+        dataset: &Dataset,
+        to: &str,
+        told: &dyn Fn(Watched) -> Noted,
+    ) -> Result<Built, StepError> {
         let server = self.job.server;
         let observer = &mut *self.observer;
         let interrupt = self.job.interrupt;
         let mut fault = None;
-        let provided = dataset::provide(server, dataset, self.job.database, &mut |what| {
-            let noted = match event(what) {
+        let provided = dataset::provide(server, dataset, to, &mut |what| {
+            let noted = match told(what) {
                 Noted::Session(canceller) => {
                     interrupt.watch(canceller);
                     Ok(())
                 }
                 Noted::Event(event) => observer.observe(&event).map_err(RunError::from),
+                Noted::Nothing => Ok(()),
             };
             fault = noted.and_then(|()| interrupt.check()).err();
             fault.is_none()
@@ -39,12 +74,7 @@ impl Runner<'_> {
         match (provided, fault) {
             (_, Some(fault)) => Err(StepError::Run(fault)),
             (Err(error), None) => Err(failure(error, dataset)),
-            (Ok(built), None) => {
-                let (reused, record) = (built.reused, built.record);
-                self.emit(Event::Built(Box::new(BuiltEvent { reused, record })))?;
-                self.connect_to_own().map_err(RunError::from)?;
-                self.conditions()
-            }
+            (Ok(built), None) => Ok(built),
         }
     }
 
@@ -61,6 +91,7 @@ impl Runner<'_> {
 enum Noted {
     Session(crate::session::Canceller),
     Event(Event),
+    Nothing,
 }
 
 fn event(what: Watched) -> Noted {

@@ -36,6 +36,14 @@ impl StepError {
         Self::Failed(Box::new(failure))
     }
 
+    /// The same failure as one of another step.
+    pub(super) fn in_step(mut self, step: usize) -> Self {
+        if let Self::Failed(failure) | Self::Environment(failure, _) = &mut self {
+            failure.step = step;
+        }
+        self
+    }
+
     pub(super) fn for_arm(mut self, key: &ArmKey) -> Self {
         if let Self::Failed(failure) | Self::Environment(failure, _) = &mut self {
             failure.key = Some(key.clone());

@@ -23,48 +23,74 @@ pub(super) struct Prepared<'a> {
 }
 
 /// An arm, ready to be timed.
-struct Ready<'a> {
-    prepared: Prepared<'a>,
+pub(super) struct Ready<'a> {
+    pub(super) prepared: Prepared<'a>,
     shape: Shape,
     /// Execution time of the capture in milliseconds, with EXPLAIN's own cost.
-    execution_ms: f64,
+    pub(super) execution_ms: f64,
+    /// The blocks that the captured execution touched.
+    pub(super) blocks: Option<f64>,
 }
+
+/// The timed executions of an arm: its latencies in milliseconds, by turns.
+pub(super) type Turns = Vec<Vec<f64>>;
 
 impl Runner<'_> {
     pub(super) fn measure(&mut self, step: &Step, measure: &Measure) -> Result<(), StepError> {
         let arms: Vec<(&Arm, ArmKey)> = measure.arms.iter().map(|arm| (arm, key_of(measure, arm))).collect();
-        let measured = self.stage(step, &arms).and_then(|places| self.measure_at(step, measure, &places));
+        let measured = self.stage(step, &arms).and_then(|places| {
+            let ready = self.capture_all(step, measure, &arms, &places)?;
+            self.time_all(step, measure, &ready)
+        });
         let dropped = self.drop_clones(step);
         measured.and(dropped)
     }
 
-    fn measure_at(&mut self, step: &Step, measure: &Measure, places: &[Place]) -> Result<(), StepError> {
+    /// Captures the plan of every arm at its place.
+    pub(super) fn capture_all<'a>(
+        &mut self,
+        step: &Step,
+        measure: &Measure,
+        arms: &[(&'a Arm, ArmKey)],
+        places: &[Place],
+    ) -> Result<Vec<Ready<'a>>, StepError> {
         self.main.use_settings(&Settings::new()).map_err(|error| self.failure(step, None, error))?;
+        // If one arm uses a transaction, all do: its cost must not tell them apart.
+        let transaction = arms.iter().any(|(arm, _)| arm.within.is_some());
         let mut ready = Vec::new();
-        for (arm, place) in measure.arms.iter().zip(places) {
+        for ((arm, key), place) in arms.iter().zip(places) {
             self.job.interrupt.check()?;
-            let transaction = needs_transaction(measure);
-            let prepared = self.prepare(step, arm, key_of(measure, arm), *place, transaction)?;
+            let prepared = self.prepare(step, arm, key.clone(), *place, transaction)?;
             ready.push(self.capture(step, measure, prepared)?);
         }
-        let before = self.changed(step, &ready)?;
+        Ok(ready)
+    }
+
+    /// Times the captured arms in turns, between two looks at their plans.
+    pub(super) fn time_all(
+        &mut self,
+        step: &Step,
+        measure: &Measure,
+        ready: &[Ready<'_>],
+    ) -> Result<Vec<Turns>, StepError> {
+        let before = self.changed(step, ready)?;
         let beat =
             |this: &mut Self| this.main.session.heartbeat().map_err(|error| this.failure(step, None, error));
         let before_ms = beat(self)?;
-        let taken = self.time_turns(step, measure, &ready)?;
+        let taken = self.time_turns(step, measure, ready)?;
         let after_ms = beat(self)?;
         self.emit(Event::Heartbeat { step: step.number, before_ms, after_ms })?;
-        let after = self.changed(step, &ready)?;
+        let after = self.changed(step, ready)?;
         for (index, arm) in ready.iter().enumerate() {
             self.emit(Event::Timed(TimedEvent {
                 step: step.number,
                 key: arm.prepared.key.clone(),
                 asked: measure.reps,
-                taken: taken[index],
+                taken: taken[index].iter().map(Vec::len).sum(),
                 changed_plan: before[index].clone().or_else(|| after[index].clone()),
             }))?;
         }
-        Ok(())
+        Ok(taken)
     }
 
     /// Renders what an arm is made of, and makes its session ready to hold its condition.
@@ -146,6 +172,7 @@ impl Runner<'_> {
         };
         let (shape, way) = (last.plan.shape(), last.executions.clone());
         let execution_ms = last.plan.execution_time().unwrap_or(0.0);
+        let blocks = last.plan.root.blocks();
         self.emit(Event::Capture(Box::new(CaptureEvent {
             step: step.number,
             key: prepared.key.clone(),
@@ -161,7 +188,7 @@ impl Runner<'_> {
             families: known.families,
             captures: captures.into_iter().map(|capture| (capture.text, capture.json)).collect(),
         })))?;
-        Ok(Ready { prepared, shape, execution_ms })
+        Ok(Ready { prepared, shape, execution_ms, blocks })
     }
 
     /// Settings with their templates rendered.
@@ -180,22 +207,17 @@ impl Runner<'_> {
         Ok(changed)
     }
 
-    /// Times all arms in turns; how many samples each got.
+    /// Times all arms in turns; what each took.
     fn time_turns(
         &mut self,
         step: &Step,
         measure: &Measure,
         ready: &[Ready<'_>],
-    ) -> Result<Vec<usize>, StepError> {
+    ) -> Result<Vec<Turns>, StepError> {
         let mut arms: Vec<ArmRun<'_>> = ready.iter().map(arm_run).collect();
-        let pace = Pace {
-            reps: measure.reps,
-            turns: measure.turns,
-            budget: measure.budget,
-            min_reps: measure.min_reps,
-            seed: self.job.seed,
-        };
+        let pace = pace_of(measure, self.job.seed);
         let mut taken = vec![0; ready.len()];
+        let mut turns: Vec<Turns> = vec![vec![Vec::new(); measure.turns]; ready.len()];
         let mut fault = None;
         let stop = AtomicBool::new(false);
         let observer = &mut *self.observer;
@@ -204,6 +226,7 @@ impl Runner<'_> {
         sessions.extend(self.clones.iter_mut().map(|clone| &mut clone.session));
         let timed = time_arms(&mut sessions, &mut arms, &pace, &stop, &mut |sample| {
             taken[sample.arm] += 1;
+            turns[sample.arm][sample.turn].push(sample.latency_ms);
             let event = Event::Sample(SampleEvent {
                 key: ready[sample.arm].prepared.key.clone(),
                 turn: sample.turn + 1,
@@ -216,7 +239,11 @@ impl Runner<'_> {
         });
         match (timed, fault) {
             (_, Some(fault)) => Err(StepError::Run(fault)),
-            (Ok(_), None) => Ok(taken),
+            (Ok(_), None) => {
+                // The budget can end an arm before one of its turns.
+                turns.iter_mut().for_each(|turns| turns.retain(|turn| !turn.is_empty()));
+                Ok(turns)
+            }
             (Err(error), None) => Err(self.failure(step, None, error)),
         }
     }
@@ -227,9 +254,10 @@ pub(super) fn key_of(measure: &Measure, arm: &Arm) -> ArmKey {
     ArmKey::new(&measure.id, arm.id.as_deref())
 }
 
-/// If one arm uses a transaction, all do: its cost must not tell them apart.
-pub(super) fn needs_transaction(measure: &Measure) -> bool {
-    measure.arms.iter().any(|arm| arm.within.is_some())
+/// How much of a measure is timed.
+pub(super) fn pace_of(measure: &Measure, seed: u64) -> Pace {
+    let Measure { reps, turns, budget, min_reps, .. } = *measure;
+    Pace { reps, turns, budget, min_reps, seed }
 }
 
 fn arm_run<'a>(ready: &'a Ready<'_>) -> ArmRun<'a> {

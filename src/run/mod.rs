@@ -6,6 +6,7 @@ mod compare;
 mod conditions;
 mod dataset;
 mod error;
+mod estimates;
 mod interrupt;
 mod measure;
 mod names;
@@ -14,6 +15,7 @@ mod sessions;
 mod stage;
 mod statements;
 mod storage;
+mod sweep;
 mod time;
 mod vacuum;
 
@@ -100,6 +102,8 @@ struct Runner<'a> {
     main: Stage,
     /// The sessions in the databases of arms, while their step goes on.
     clones: Vec<Stage>,
+    /// The database of the main session: the run's own, save at a point of a sweep that has one to itself.
+    database: String,
     /// The databases that this step made, in the order in which they were made: those of arms first.
     databases: Vec<String>,
     /// How many databases were named so far.
@@ -122,6 +126,7 @@ impl<'a> Runner<'a> {
             job,
             main: Stage::new(session),
             clones: Vec::new(),
+            database: job.database.to_owned(),
             databases: Vec::new(),
             named: 0,
             others: BTreeMap::new(),
@@ -154,6 +159,7 @@ impl<'a> Runner<'a> {
         match (&step.kind, self.job.only) {
             (StepKind::Measure(measure), Some(only)) => measure.id != only,
             (StepKind::Time(time), Some(only)) => time.id != only,
+            (StepKind::Sweep(sweep), Some(only)) => sweep.measure.id != only,
             (StepKind::Compare(_), Some(_)) => true,
             _ => false,
         }
@@ -198,7 +204,10 @@ impl<'a> Runner<'a> {
         if step.acts() {
             self.use_base(step)?;
         }
-        if matches!(step.kind, StepKind::Measure(_) | StepKind::Vacuum(_) | StepKind::Time(_)) {
+        if matches!(
+            step.kind,
+            StepKind::Measure(_) | StepKind::Vacuum(_) | StepKind::Time(_) | StepKind::Sweep(_)
+        ) {
             self.undisturbed(step)?;
         }
         match &step.kind {
@@ -209,7 +218,7 @@ impl<'a> Runner<'a> {
             StepKind::Analyze(tables) => self.analyze(step, tables, Place::Main, None),
             StepKind::Vacuum(vacuum) => self.vacuum(step, vacuum, Place::Main, None),
             StepKind::Measure(measure) => self.measure(step, measure).and_then(|()| self.untouched(step)),
-            StepKind::Sweep(_) => Ok(()),
+            StepKind::Sweep(sweep) => self.sweep(step, sweep),
             StepKind::Session(session) => self.session(step, session),
             StepKind::Time(time) => self.time(step, time),
             StepKind::Storage(storage) => self.storage(step, storage),
@@ -304,6 +313,7 @@ fn refused(settings: &crate::notebook::Settings, error: &SessionError) -> Option
 fn step_label(kind: &StepKind) -> String {
     match kind {
         StepKind::Measure(measure) => measure.id.clone(),
+        StepKind::Sweep(sweep) => sweep.measure.id.clone(),
         StepKind::Vacuum(vacuum) => vacuum.tables.join(", "),
         StepKind::Analyze(tables) => tables.join(", "),
         StepKind::Table(table) => table.id.clone(),

@@ -226,6 +226,14 @@ impl Pace {
         Duration::from_secs_f64((timed.max(sure) + untimed) / 1e3)
     }
 
+    /// How long one arm takes if every execution is as long as the captured one.
+    #[must_use]
+    pub fn about(&self, captured_ms: f64) -> Duration {
+        let timed = captured_ms * self.affordable(Some(captured_ms)) as f64;
+        let untimed = (captured_ms * UNTIMED as f64).min(UNTIMED_MS) * self.turns.min(self.reps) as f64;
+        Duration::from_secs_f64((timed + untimed) / 1e3)
+    }
+
     fn room(&self, taken: &Taken) -> Room {
         Room {
             sure: self.min_reps.saturating_sub(taken.reps),
@@ -299,6 +307,14 @@ mod tests {
     fn the_longest_time_counts_what_the_budget_cannot_cut() {
         assert_eq!(PACE.at_most(Some(100.0)), Duration::from_millis(10_500));
         assert_eq!(PACE.at_most(Some(60_000.0)), Duration::from_millis(300_500));
+    }
+
+    #[test]
+    fn what_is_likely_is_no_more_than_what_is_possible() {
+        assert_eq!(PACE.about(1.0), Duration::from_millis(50));
+        for ms in [0.01, 1.0, 100.0, 3_000.0, 60_000.0] {
+            assert!(PACE.about(ms) <= PACE.at_most(Some(ms)), "{ms}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Where two arms of a sweep cross: the zone in which neither surely wins, narrowed point by point.
 
+use super::{Decision, Measured, RESAMPLES, decide, enough_turns, median, resample};
+
 /// Who wins at a point, as far as the samples decide (95%).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Winner {
@@ -35,6 +37,38 @@ pub struct CrossingSearch {
 /// Two points whose ratio is at most this are next to each other.
 const NEXT_TO: f64 = 1.05;
 
+/// A gap that begins at 0 has no ratio, and could be halved for ever.
+const MOST_HALVINGS: usize = 12;
+
+/// Which of two arms has the smaller median, as far as resamples of whole turns, paired, decide (95%).
+#[must_use]
+pub fn faster(first: &[Vec<f64>], second: &[Vec<f64>], seed: u64) -> Winner {
+    let measured: Vec<Measured> = vec![vec![first.to_vec(), second.to_vec()]];
+    if !enough_turns(&measured) {
+        return Winner::Neither;
+    }
+    let differences = resample(&measured, seed, RESAMPLES, |samples| {
+        Ok::<_, std::convert::Infallible>(median(&samples[0][0]) - median(&samples[0][1]))
+    });
+    let differences = differences.unwrap_or_default();
+    let holds = |test: fn(f64) -> bool| decide(&differences.iter().map(|d| test(*d)).collect::<Vec<_>>());
+    match (holds(|difference| difference < 0.0), holds(|difference| difference > 0.0)) {
+        (Decision::Pass, _) => Winner::First,
+        (_, Decision::Pass) => Winner::Second,
+        _ => Winner::Neither,
+    }
+}
+
+/// Which of two exact numbers is smaller.
+#[must_use]
+pub fn smaller(first: f64, second: f64) -> Winner {
+    match first.total_cmp(&second) {
+        std::cmp::Ordering::Less => Winner::First,
+        std::cmp::Ordering::Greater => Winner::Second,
+        std::cmp::Ordering::Equal => Winner::Neither,
+    }
+}
+
 impl CrossingSearch {
     /// A search over integers, or over any numbers.
     #[must_use]
@@ -57,6 +91,34 @@ impl CrossingSearch {
         let gaps = self.stretches().into_iter().flat_map(|stretch| self.gaps(stretch));
         let widest = gaps.max_by(|one, other| width(*one).total_cmp(&width(*other)))?;
         self.middle(widest)
+    }
+
+    /// How many more points [`CrossingSearch::next`] will ask for at most to close one zone, whatever is measured there.
+    #[must_use]
+    pub fn most_steps(&self) -> usize {
+        let pairs = self.points.windows(2).map(|pair| self.halvings((pair[0].0, pair[1].0), MOST_HALVINGS));
+        // Both ends of a zone are looked for.
+        pairs.max().map_or(0, |most| 2 * most)
+    }
+
+    /// The same for the zones as they are now.
+    #[must_use]
+    pub fn steps_left(&self) -> usize {
+        let of_stretch = |stretch: &[(f64, Winner)]| {
+            let gaps = self.gaps(stretch);
+            let sides = if stretch.len() == 2 { 2 } else { 1 };
+            sides * gaps.into_iter().map(|gap| self.halvings(gap, MOST_HALVINGS)).sum::<usize>()
+        };
+        self.stretches().into_iter().map(of_stretch).sum()
+    }
+
+    fn halvings(&self, (lo, hi): (f64, f64), most: usize) -> usize {
+        match self.middle((lo, hi)).filter(|_| most > 0) {
+            None => 0,
+            Some(middle) => {
+                1 + self.halvings((lo, middle), most - 1).max(self.halvings((middle, hi), most - 1))
+            }
+        }
     }
 
     /// The zones, in ascending order. None where one arm surely wins at every decided point; more than one
@@ -184,6 +246,46 @@ mod tests {
         let zones: Vec<(f64, f64)> = search.zones().iter().map(|zone| (zone.lo, zone.hi)).collect();
         assert_eq!(zones, [(19.0, 20.0), (39.0, 40.0)]);
         assert_eq!(search.sole_winner(), None);
+    }
+
+    #[test]
+    fn the_bound_is_kept_whatever_is_found() {
+        for (integers, start) in
+            [(true, vec![1.0, 10.0, 900.0]), (false, vec![0.5, 3.0, 100.0]), (true, vec![0.0, 7.0])]
+        {
+            for (lo, hi) in [(0.3, 0.3), (2.0, 2.5), (20.0, 30.0), (5.0, 600.0)] {
+                let decide = |x: f64| match x {
+                    x if x <= lo => Winner::First,
+                    x if x >= hi => Winner::Second,
+                    _ => Winner::Neither,
+                };
+                let mut search = CrossingSearch::new(integers);
+                start.iter().for_each(|x| search.tell(*x, decide(*x)));
+                let most = search.most_steps();
+                let (_, steps) = run(integers, &start, decide);
+                assert!(
+                    steps <= search.steps_left(),
+                    "{start:?} {lo} {hi}: {steps} > {}",
+                    search.steps_left()
+                );
+                assert!(steps <= most, "{start:?} {lo} {hi}: {steps} > {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_arm_is_faster_where_the_turns_agree() {
+        let turns = |base: f64| -> Vec<Vec<f64>> {
+            (0..10).map(|turn| vec![base + f64::from(turn % 4), base + f64::from((turn + 1) % 3)]).collect()
+        };
+        assert_eq!(faster(&turns(10.0), &turns(20.0), 1), Winner::First);
+        assert_eq!(faster(&turns(20.0), &turns(10.0), 1), Winner::Second);
+        assert_eq!(faster(&turns(10.0), &turns(10.0), 1), Winner::Neither);
+        assert_eq!(faster(&turns(10.0)[..4], &turns(20.0)[..4], 1), Winner::Neither, "too few turns");
+        assert_eq!(
+            [smaller(1.0, 2.0), smaller(2.0, 1.0), smaller(2.0, 2.0)],
+            [Winner::First, Winner::Second, Winner::Neither]
+        );
     }
 
     #[test]

@@ -12,6 +12,6 @@ mod schedule;
 pub use bootstrap::{
     Decision, Interval, MIN_TURNS, Measured, RESAMPLES, decide, enough_turns, interval, resample,
 };
-pub use crossing::{CrossingSearch, Winner, Zone};
+pub use crossing::{CrossingSearch, Winner, Zone, faster, smaller};
 pub use quantile::{P95_SAMPLES, P99_SAMPLES, Summary, drift, mad, mean, median, quantile, stddev};
 pub use schedule::schedule;

@@ -25,6 +25,8 @@ pub struct Checked {
     pub errors: Vec<TemplateError>,
     /// The metrics that it uses, in the order of the text.
     pub metrics: Vec<MetricUse>,
+    /// The numbers with an interval of their own that it uses as if they were exact.
+    pub estimates: Vec<EstimateUse>,
     /// The outermost names that it uses, in the order of the text, each once.
     pub names: Vec<String>,
     /// Whether it asks `is defined` of something, and so can do without what was not measured.
@@ -38,6 +40,10 @@ pub struct MetricUse {
     pub measure: String,
     /// The arm, where the measure has arms.
     pub arm: Option<String>,
+    /// The point of a sweep, as it prints.
+    pub point: Option<String>,
+    /// Whether it is meant as one of all points of a sweep, whichever that turns out to be.
+    pub one_of_many: bool,
     /// The metric.
     pub metric: Metric,
     /// Byte offset of the path in the text.
@@ -50,11 +56,21 @@ impl MetricUse {
     /// The path as an expression writes it.
     #[must_use]
     pub fn path(&self) -> String {
-        match &self.arm {
-            Some(arm) => format!("{}.{arm}.{}", self.measure, self.metric),
-            None => format!("{}.{}", self.measure, self.metric),
-        }
+        let arm = self.arm.as_ref().map(|arm| format!(".{arm}")).unwrap_or_default();
+        let point = self.point.as_ref().map(|point| format!(".at({point})")).unwrap_or_default();
+        format!("{}{arm}{point}.{}", self.measure, self.metric)
     }
+}
+
+/// One place where a number is used that was estimated from times, and has an interval of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EstimateUse {
+    /// The path as it is written.
+    pub path: String,
+    /// Byte offset of the path in the text.
+    pub offset: usize,
+    /// Its length in bytes.
+    pub length: usize,
 }
 
 /// Checks a template, text with `{{ … }}` in it.
@@ -138,6 +154,7 @@ pub(super) struct Checker<'t> {
     pub(super) scopes: Vec<Names>,
     pub(super) errors: Vec<TemplateError>,
     pub(super) metrics: Vec<MetricUse>,
+    pub(super) estimates: Vec<EstimateUse>,
     pub(super) names: Vec<String>,
     pub(super) asks_whether_defined: bool,
 }
@@ -149,6 +166,7 @@ impl<'t> Checker<'t> {
             scopes: vec![names.clone()],
             errors: Vec::new(),
             metrics: Vec::new(),
+            estimates: Vec::new(),
             names: Vec::new(),
             asks_whether_defined: false,
         }
@@ -160,6 +178,7 @@ impl<'t> Checker<'t> {
             kind,
             errors: self.errors,
             metrics: self.metrics,
+            estimates: self.estimates,
             names: self.names,
             asks_whether_defined: self.asks_whether_defined,
         }
@@ -293,8 +312,14 @@ impl<'t> Checker<'t> {
             Some(_) => Some("median"),
             None => group.parts.keys().next().map(String::as_str),
         };
-        let help = example.map(|part| format!("name one {} of it, such as `{path}.{part}`", group.part));
-        self.error(span, format!("`{path}` is a {} and has no value of its own", group.what), help);
+        let article = if group.what.starts_with('a') { "an" } else { "a" };
+        let help = match &group.swept {
+            Some(swept) if group.what != "point" => {
+                Some(format!("name a point of it: `{path}{}`", swept.example()))
+            }
+            _ => example.map(|part| format!("name one {} of it, such as `{path}.{part}`", group.part)),
+        };
+        self.error(span, format!("`{path}` is {article} {} and has no value of its own", group.what), help);
     }
 }
 

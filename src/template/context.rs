@@ -1,13 +1,12 @@
 //! The values that a template sees.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use minijinja::Value;
 
-use crate::metric::Metric;
-
 use super::check::{Checked, MetricUse};
-use super::kind::{Kind, Names};
+use super::kind::{Kind, Names, Swept};
 
 /// A value of a parameter, a `let` or a named number.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -77,6 +76,41 @@ enum Entry {
     Interval { value: f64, low: Option<f64>, high: Option<f64> },
     Metrics(BTreeMap<String, f64>),
     Arms(BTreeMap<String, BTreeMap<String, f64>>),
+    Sweep(Arc<Sweep>),
+}
+
+/// A sweep: points by arms, and what was found over all points.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Sweep {
+    /// By the arm's id; one under the empty name where the sweep has no arms.
+    arms: BTreeMap<String, Vec<PointValues>>,
+    parts: BTreeMap<String, Part>,
+}
+
+/// One arm at one point of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointValues {
+    /// The values of the parameters, in their order.
+    pub values: Vec<(String, Scalar)>,
+    /// How the point prints.
+    pub printed: String,
+    /// Where it stands on the axis, as far as that is a number.
+    pub x: Option<f64>,
+    /// Metrics by their names, those that were not reported left out.
+    pub metrics: Arc<BTreeMap<String, f64>>,
+    /// Metrics from SQL by their names.
+    pub probes: Arc<BTreeMap<String, f64>>,
+}
+
+/// What was found over all points of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Numbers by name, exact or conservative; those that do not exist are known and have no value.
+    Numbers(BTreeMap<String, Option<f64>>),
+    /// Numbers by name; those named here were estimated from times, with `_lo` and `_hi` beside them.
+    Estimates(BTreeMap<String, Option<f64>>, &'static [&'static str]),
+    /// Things in order, each with the same named values.
+    List(Vec<BTreeMap<String, Scalar>>),
 }
 
 impl Context {
@@ -121,6 +155,50 @@ impl Context {
         }
     }
 
+    /// Binds one arm of a sweep at one point; `arm` is empty where the sweep has no arms.
+    pub fn set_point(&mut self, sweep: &str, arm: &str, point: PointValues) {
+        self.change_sweep(sweep, |sweep| {
+            let points = sweep.arms.entry(arm.to_owned()).or_default();
+            match points.iter_mut().find(|known| known.printed == point.printed) {
+                Some(known) => *known = point,
+                None => points.push(point),
+            }
+        });
+    }
+
+    /// Replaces metrics of one arm at one point of a sweep that is bound.
+    pub fn replace_at(&mut self, sweep: &str, arm: &str, printed: &str, metrics: BTreeMap<String, f64>) {
+        self.change_sweep(sweep, |sweep| {
+            let mut points = sweep.arms.get_mut(arm).into_iter().flatten();
+            if let Some(point) = points.find(|known| known.printed == printed) {
+                Arc::make_mut(&mut point.metrics).extend(metrics);
+            }
+        });
+    }
+
+    /// Binds what was found over all points of a sweep.
+    pub fn set_part(&mut self, sweep: &str, name: &str, part: Part) {
+        self.change_sweep(sweep, |sweep| {
+            sweep.parts.insert(name.to_owned(), part);
+        });
+    }
+
+    fn change_sweep(&mut self, name: &str, change: impl FnOnce(&mut Sweep)) {
+        let mut sweep = match self.entries.remove(name) {
+            Some(Entry::Sweep(sweep)) => sweep,
+            _ => Arc::default(),
+        };
+        change(Arc::make_mut(&mut sweep));
+        self.entries.insert(name.to_owned(), Entry::Sweep(sweep));
+    }
+
+    /// How the point of a sweep prints that has those values.
+    pub(super) fn point_of(&self, sweep: &str, arguments: &[(String, Scalar)]) -> Option<String> {
+        let Some(Entry::Sweep(sweep)) = self.entries.get(sweep) else { return None };
+        let arm = sweep.arms.values().max_by_key(|points| points.len())?;
+        swept("", None, arm).find(arguments).map(str::to_owned)
+    }
+
     /// The scalar of that name.
     #[must_use]
     pub fn scalar(&self, name: &str) -> Option<&Scalar> {
@@ -132,17 +210,20 @@ impl Context {
 
     /// The metrics that a template uses and that have no value.
     pub(super) fn missing<'c>(&self, checked: &'c Checked) -> impl Iterator<Item = &'c MetricUse> {
-        checked
-            .metrics
-            .iter()
-            .filter(|used| !self.has_metric(&used.measure, used.arm.as_deref(), used.metric))
+        checked.metrics.iter().filter(|used| !used.one_of_many && !self.has_metric(used))
     }
 
-    fn has_metric(&self, measure: &str, arm: Option<&str>, metric: Metric) -> bool {
-        match (self.entries.get(measure), arm) {
-            (Some(Entry::Metrics(metrics)), None) => metrics.contains_key(metric.name()),
+    fn has_metric(&self, used: &MetricUse) -> bool {
+        let name = used.metric.name();
+        match (self.entries.get(&used.measure), used.arm.as_deref()) {
+            (Some(Entry::Metrics(metrics)), None) => metrics.contains_key(name),
             (Some(Entry::Arms(arms)), Some(arm)) => {
-                arms.get(arm).is_some_and(|metrics| metrics.contains_key(metric.name()))
+                arms.get(arm).is_some_and(|metrics| metrics.contains_key(name))
+            }
+            (Some(Entry::Sweep(sweep)), arm) => {
+                let mut points = sweep.arms.get(arm.unwrap_or_default()).into_iter().flatten();
+                let found = points.find(|point| Some(&point.printed) == used.point.as_ref());
+                found.is_some_and(|point| point.metrics.contains_key(name))
             }
             _ => false,
         }
@@ -157,7 +238,7 @@ impl Context {
     /// reported is undefined when it is evaluated, and that is another matter than a misspelt name.
     #[must_use]
     pub fn names(&self) -> Names {
-        self.entries.iter().map(|(name, entry)| (name.clone(), entry.kind())).collect()
+        self.entries.iter().map(|(name, entry)| (name.clone(), entry.kind(name))).collect()
     }
 
     /// What minijinja sees.
@@ -184,6 +265,7 @@ impl Context {
                 Entry::Arms(arms) => {
                     object(arms.iter().map(|(arm, metrics)| (arm.clone(), numbers(metrics))))
                 }
+                Entry::Sweep(sweep) => sweep.value(),
             };
             values.insert(name.clone(), value);
         }
@@ -192,9 +274,10 @@ impl Context {
 }
 
 impl Entry {
-    fn kind(&self) -> Kind {
+    fn kind(&self, name: &str) -> Kind {
         match self {
             Self::Scalar(scalar) => scalar.kind(),
+            Self::Sweep(sweep) => sweep.kind(name),
             Self::Interval { .. } => Kind::Interval,
             Self::Metrics(_) => Kind::metrics("measure"),
             Self::Arms(arms) => {
@@ -203,6 +286,96 @@ impl Entry {
             }
         }
     }
+}
+
+impl Sweep {
+    fn value(&self) -> Value {
+        let parts = self.parts.iter().map(|(name, part)| {
+            let value = match part {
+                Part::Numbers(numbers) | Part::Estimates(numbers, _) => {
+                    object(numbers.iter().filter_map(|(name, value)| Some((name.clone(), number((*value)?)))))
+                }
+                Part::List(items) => Value::from(items.iter().map(scalars).collect::<Vec<_>>()),
+            };
+            (name.clone(), value)
+        });
+        let arms = self.arms.iter().flat_map(|(arm, points)| {
+            let own = points_value(points);
+            // Without arms, the sweep itself has the points.
+            if arm.is_empty() { own } else { BTreeMap::from([(arm.clone(), object(own))]) }
+        });
+        object(parts.chain(arms))
+    }
+
+    fn kind(&self, name: &str) -> Kind {
+        let part = |(name, part): (&String, &Part)| (name.clone(), part.kind(name));
+        let mut parts: Names = self.parts.iter().map(part).collect();
+        for (arm, points) in &self.arms {
+            let probes: Vec<String> = points.iter().flat_map(|point| point.probes.keys().cloned()).collect();
+            if arm.is_empty() {
+                return Kind::swept("sweep", swept(name, None, points), &probes, parts);
+            }
+            let kind = Kind::swept("arm of a sweep", swept(name, Some(arm), points), &probes, Names::new());
+            parts.insert(arm.clone(), kind);
+        }
+        Kind::group("sweep with arms", "arm", parts)
+    }
+}
+
+impl Part {
+    fn kind(&self, name: &str) -> Kind {
+        let what = if name == "regret" { "regret" } else { "crossing" };
+        match self {
+            Self::Numbers(numbers) => {
+                Kind::group(what, "number", numbers.keys().map(|key| (key.clone(), Kind::Number)).collect())
+            }
+            Self::Estimates(numbers, estimated) => {
+                let kind = |key: &String| match estimated.contains(&key.as_str()) {
+                    true => Kind::Estimated,
+                    false => Kind::Number,
+                };
+                let parts = numbers.keys().map(|key| (key.clone(), kind(key)));
+                Kind::group(what, "number", parts.collect())
+            }
+            Self::List(items) => {
+                let Some(first) = items.first() else { return Kind::List(Box::new(Kind::Any)) };
+                let parts = first.iter().map(|(key, value)| (key.clone(), value.kind())).collect();
+                Kind::List(Box::new(Kind::group("flip", "part", parts)))
+            }
+        }
+    }
+}
+
+fn swept(sweep: &str, arm: Option<&String>, points: &[PointValues]) -> Swept {
+    Swept {
+        measure: sweep.to_owned(),
+        arm: arm.cloned(),
+        points: points.iter().map(|point| (point.values.clone(), point.printed.clone())).collect(),
+        picked: None,
+    }
+}
+
+/// All points as a list, and each under its own name.
+fn points_value(points: &[PointValues]) -> BTreeMap<String, Value> {
+    let value = |point: &PointValues| {
+        let metrics = point.metrics.iter().chain(point.probes.iter());
+        let metrics = metrics.map(|(name, value)| (name.clone(), number(*value)));
+        let values = point.values.iter().map(|(name, value)| (name.clone(), value.value()));
+        let x = point.x.map(|x| ("x".to_owned(), number(x)));
+        object(metrics.chain(values).chain(x))
+    };
+    let values: Vec<Value> = points.iter().map(value).collect();
+    let mut named: BTreeMap<String, Value> =
+        points.iter().map(|point| point.printed.clone()).zip(values.iter().cloned()).collect();
+    named.insert("points".to_owned(), Value::from(values));
+    named
+}
+
+fn scalars(values: &BTreeMap<String, Scalar>) -> Value {
+    object(values.iter().map(|(name, value)| {
+        let value = value.number().map_or_else(|| value.value(), number);
+        (name.clone(), value)
+    }))
 }
 
 /// What `speedup.lo` is called inside: numbers have no attributes. Identifiers of a notebook are lower case,

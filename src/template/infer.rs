@@ -1,13 +1,14 @@
 //! What an expression stands for, and what in it cannot be.
 
-use minijinja::machinery::ast::{BinOpKind, Compare, CompareOpKind, Expr, GetItem, UnaryOpKind};
+use minijinja::machinery::ast::{BinOpKind, CallArg, Compare, CompareOpKind, Expr, GetItem, UnaryOpKind};
 
 use crate::metric::Metric;
 
-use super::check::{Checker, MetricUse};
-use super::kind::{Group, Kind};
+use super::check::{Checker, EstimateUse, MetricUse};
+use super::kind::{Group, Kind, Swept};
 use super::library::{FILTERS, FUNCTIONS, Makes, TESTS, returns};
 use super::paths::{self, extent};
+use super::point;
 
 impl Checker<'_> {
     pub(super) fn expression(&mut self, expr: &Expr<'_>) -> Kind {
@@ -54,7 +55,10 @@ impl Checker<'_> {
             }
             Expr::Call(call) => {
                 self.all(call.args.iter().map(paths::argument).collect());
-                self.call(expr, &call.expr)
+                match point::call_of(call) {
+                    Some((of, args)) => self.point(expr, of, args),
+                    None => self.call(expr, &call.expr),
+                }
             }
             Expr::List(list) => self.list(list.items.iter().collect()),
             Expr::Tuple(tuple) => self.list(tuple.items.iter().collect()),
@@ -109,6 +113,40 @@ impl Checker<'_> {
         }
     }
 
+    /// `.at(n=10)` of an arm of a sweep.
+    fn point(&mut self, expr: &Expr<'_>, of: &Expr<'_>, args: &[CallArg<'_>]) -> Kind {
+        let group = match self.expression(of) {
+            Kind::Any => return Kind::Any,
+            Kind::Group(group) => Some(group),
+            _ => None,
+        };
+        let points = group.and_then(|group| {
+            let Some(Kind::List(points)) = group.parts.get("points").cloned() else { return None };
+            Some((*points, group.swept?))
+        });
+        let Some((Kind::Group(mut picked), swept)) = points else {
+            let help = "`.at(…)` picks a point of an arm of a sweep: `sweep.arm.at(n=10)`".to_owned();
+            self.error(extent(expr), "there is no `.at(…)` here".to_owned(), help);
+            return Kind::Any;
+        };
+        let Some(arguments) = point::arguments(args) else {
+            let help = format!("write the value of every parameter out: `{}`", swept.example());
+            self.error(extent(expr), "this picks no point".to_owned(), help);
+            return Kind::Any;
+        };
+        let Some(found) = swept.find(&arguments) else {
+            let printed: Vec<&str> = swept.points.iter().map(|(_, printed)| printed.as_str()).collect();
+            let shown = printed.iter().take(12).copied().collect::<Vec<_>>().join("; ");
+            let more = if printed.len() > 12 { "; …" } else { "" };
+            let help = format!("the points are {shown}{more}");
+            self.error(extent(expr), "the sweep has no such point".to_owned(), help);
+            return Kind::Any;
+        };
+        let found = found.to_owned();
+        picked.swept = Some(Box::new(Swept { picked: Some(found), ..*swept }));
+        Kind::Group(picked)
+    }
+
     fn all(&mut self, expressions: Vec<&Expr<'_>>) -> Option<Kind> {
         expressions.into_iter().map(|expr| self.expression(expr)).reduce(Kind::or)
     }
@@ -157,8 +195,11 @@ impl Checker<'_> {
                     self.no_part(span, &path, group, name);
                     return Kind::Any;
                 };
-                if let Kind::Metric(metric) = kind {
-                    self.metric(expr, inner, *metric);
+                match (kind, &group.swept) {
+                    (Kind::Metric(metric), Some(swept)) => self.swept_metric(expr, swept, *metric),
+                    (Kind::Metric(metric), None) => self.metric(expr, inner, *metric),
+                    (Kind::Estimated, _) => self.estimate(expr),
+                    _ => {}
                 }
                 kind.clone()
             }
@@ -181,6 +222,29 @@ impl Checker<'_> {
         self.error(span, message, help);
     }
 
+    /// A metric of a point, or of whichever point of a list.
+    fn swept_metric(&mut self, expr: &Expr<'_>, swept: &Swept, metric: Metric) {
+        let (start, end) = extent(expr);
+        let points = swept.points.iter().map(|(_, printed)| printed);
+        for point in points.filter(|point| swept.picked.as_ref().is_none_or(|picked| picked == *point)) {
+            self.metrics.push(MetricUse {
+                measure: swept.measure.clone(),
+                arm: swept.arm.clone(),
+                point: Some(point.clone()),
+                one_of_many: swept.picked.is_none(),
+                metric,
+                offset: start,
+                length: end.saturating_sub(start),
+            });
+        }
+    }
+
+    fn estimate(&mut self, expr: &Expr<'_>) {
+        let (start, end) = extent(expr);
+        let path = self.text.get(start..end).unwrap_or_default().to_owned();
+        self.estimates.push(EstimateUse { path, offset: start, length: end.saturating_sub(start) });
+    }
+
     fn metric(&mut self, expr: &Expr<'_>, inner: &Expr<'_>, metric: Metric) {
         let (measure, arm) = match inner {
             Expr::Var(measure) => (measure.id, None),
@@ -198,6 +262,8 @@ impl Checker<'_> {
         self.metrics.push(MetricUse {
             measure: measure.to_owned(),
             arm,
+            point: None,
+            one_of_many: false,
             metric,
             offset: start,
             length: end.saturating_sub(start),

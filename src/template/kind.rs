@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::metric::Metric;
+use crate::metric::{Metric, Nature};
+
+use super::context::Scalar;
 
 /// The names that a template may use.
 pub type Names = BTreeMap<String, Kind>;
 
 /// What a name or an expression stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// Not known before it is computed, such as the result of a query.
     Any,
@@ -18,6 +20,8 @@ pub enum Kind {
     Number,
     /// A number named by `check`, with `.lo` and `.hi`, the ends of its 95% interval.
     Interval,
+    /// A number computed from times, which has an interval of its own: shown, and no ground for a claim.
+    Estimated,
     /// One metric of a measure.
     Metric(Metric),
     /// Text
@@ -29,7 +33,7 @@ pub enum Kind {
 }
 
 /// A thing with named parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// What it is, for messages: `measure`, `measure with arms`, `arm`.
     pub what: &'static str,
@@ -37,13 +41,47 @@ pub struct Group {
     pub part: &'static str,
     /// The parts.
     pub parts: Names,
+    /// For an arm of a sweep, and for its points: whose they are.
+    pub swept: Option<Box<Swept>>,
+}
+
+/// An arm of a sweep with its points, which `.at(…)` picks from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Swept {
+    /// The sweep.
+    pub measure: String,
+    /// The arm, where the sweep has arms.
+    pub arm: Option<String>,
+    /// The points: for each the values of the parameters, in their order, and how the point prints.
+    pub points: Vec<(Vec<(String, Scalar)>, String)>,
+    /// The one point that was picked.
+    pub picked: Option<String>,
 }
 
 impl Kind {
     /// A group of named parts.
     #[must_use]
     pub fn group(what: &'static str, part: &'static str, parts: Names) -> Self {
-        Self::Group(Group { what, part, parts })
+        Self::Group(Group { what, part, parts, swept: None })
+    }
+
+    /// An arm of a sweep: `.points` lists its points, `.at(n=10)` picks one. A point has the metrics of the catalogue,
+    /// `probes`, the swept parameters and `x`.
+    #[must_use]
+    pub fn swept(what: &'static str, swept: Swept, probes: &[String], others: Names) -> Self {
+        let mut parts: Names = Metric::ALL
+            .iter()
+            .filter(|metric| metric.nature() != Nature::Size)
+            .map(|metric| (metric.name().to_owned(), Self::Metric(*metric)))
+            .collect();
+        parts.extend(probes.iter().map(|probe| (probe.clone(), Self::Number)));
+        parts.insert("x".to_owned(), Self::Number);
+        let values = swept.points.first().into_iter().flat_map(|(values, _)| values);
+        parts.extend(values.map(|(name, value)| (name.clone(), value.kind())));
+        let point = Group { what: "point", part: "metric", parts, swept: Some(Box::new(swept.clone())) };
+        let mut parts = others;
+        parts.insert("points".to_owned(), Self::List(Box::new(Self::Group(point))));
+        Self::Group(Group { what, part: "part", parts, swept: Some(Box::new(swept)) })
     }
 
     /// A measure or an arm: every metric of the catalogue.
@@ -63,7 +101,7 @@ impl Kind {
     /// Whether it can be reckoned with.
     #[must_use]
     pub fn is_number(&self) -> bool {
-        matches!(self, Self::Number | Self::Interval | Self::Metric(_))
+        matches!(self, Self::Number | Self::Interval | Self::Estimated | Self::Metric(_))
     }
 
     /// How a message names it.
@@ -71,12 +109,15 @@ impl Kind {
         match self {
             Self::Any => "a value",
             Self::Boolean => "a truth value",
-            Self::Number | Self::Interval | Self::Metric(_) => "a number",
+            Self::Number | Self::Interval | Self::Estimated | Self::Metric(_) => "a number",
             Self::Text => "a text",
             Self::List(_) => "a list",
             Self::Group(group) => match group.what {
                 "arm" => "an arm",
                 "loop" => "the loop",
+                "point" => "a point",
+                "crossing" => "a crossing",
+                "regret" => "the regret",
                 _ => "a measure",
             },
         }
@@ -97,7 +138,7 @@ impl Kind {
                     let other = other_parts.remove(&name)?;
                     Some((name, kind.or(other)))
                 });
-                Self::Group(Group { what: one.what, part: one.part, parts: parts.collect() })
+                Self::Group(Group { what: one.what, part: one.part, parts: parts.collect(), swept: None })
             }
             (Self::List(one), Self::List(two)) => Self::List(Box::new(one.or(*two))),
             _ => Self::Any,

@@ -13,12 +13,13 @@ mod infer;
 mod kind;
 mod library;
 mod paths;
+mod point;
 mod text;
 
-pub use check::{Checked, MetricUse, check_expression, check_template};
-pub use context::{Context, Scalar};
+pub use check::{Checked, EstimateUse, MetricUse, check_expression, check_template};
+pub use context::{Context, Part, PointValues, Scalar};
 pub use error::TemplateError;
-pub use kind::{Group, Kind, Names};
+pub use kind::{Group, Kind, Names, Swept};
 pub use library::is_reserved;
 pub use text::{escape_markdown, render_text};
 

@@ -1,8 +1,8 @@
 //! Small changes to a template's text before it is evaluated, found on its syntax tree.
 //!
 //! Metrics and named numbers must be plain numbers to minijinja: objects have no arithmetic and compare
-//! wrongly. So `speedup.lo` is looked up under a name of its own, and a time is told from a count by the path
-//! that it was reached by.
+//! wrongly. So `speedup.lo` is looked up under a name of its own, a time is told from a count by the path
+//! that it was reached by, and `.at(n=10)` becomes `['n=10']`, the name of the point.
 
 use minijinja::machinery::ast::{CallArg, Expr, Stmt};
 use minijinja::machinery::{parse, parse_expr};
@@ -10,6 +10,7 @@ use minijinja::machinery::{parse, parse_expr};
 use crate::metric::{Metric, Unit};
 
 use super::context::{Context, end_name};
+use super::point;
 
 /// A replacement of `start..end`.
 struct Edit {
@@ -56,6 +57,14 @@ pub(super) fn rewrite_expression(text: &str, values: &Context) -> String {
 }
 
 fn ends(expr: &Expr<'_>, values: &Context, edits: &mut Vec<Edit>) {
+    if let Expr::Call(call) = expr
+        && let Some((of, args)) = point::call_of(call)
+        && let Some(name) = root(of)
+        && let Some(printed) = point::arguments(args).and_then(|args| values.point_of(name, &args))
+    {
+        // What a point prints has neither quotes nor backslashes.
+        edits.push(Edit { start: extent(of).1, end: extent(expr).1, with: format!("['{printed}']") });
+    }
     if let Expr::GetAttr(attribute) = expr
         && matches!(attribute.name, "lo" | "hi")
         && let Expr::Var(variable) = &attribute.expr
@@ -66,6 +75,15 @@ fn ends(expr: &Expr<'_>, values: &Context, edits: &mut Vec<Edit>) {
             end: attribute.span().end_offset as usize,
             with: end_name(variable.id, attribute.name),
         });
+    }
+}
+
+/// The name that a path begins with.
+fn root<'a>(expr: &'a Expr<'_>) -> Option<&'a str> {
+    match expr {
+        Expr::Var(variable) => Some(variable.id),
+        Expr::GetAttr(attribute) => root(&attribute.expr),
+        _ => None,
     }
 }
 

@@ -176,3 +176,99 @@ fn unreasonable_templates_are_refused_and_do_not_hang() {
     let minus = "-".repeat(1900) + "1";
     assert!(evaluate(&minus, &context()).is_err());
 }
+
+fn swept() -> Context {
+    use std::sync::Arc;
+    let mut context = context();
+    for (arm, factor) in [("index", 1.0), ("seq", 10.0)] {
+        for n in [1_i64, 10] {
+            let blocks = factor * n as f64;
+            context.set_point(
+                "cross",
+                arm,
+                PointValues {
+                    values: vec![("n".to_owned(), Scalar::Integer(n))],
+                    printed: format!("n={n}"),
+                    x: Some(n as f64 / 1000.0),
+                    metrics: Arc::new(metrics(&[("blocks", blocks), ("median", blocks / 2.0)])),
+                    probes: Arc::new(metrics(&[("density", 0.5)])),
+                },
+            );
+        }
+    }
+    let numbers = |values: &[(&str, Option<f64>)]| {
+        values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect::<BTreeMap<_, _>>()
+    };
+    context.set_part("cross", "crossing", Part::Numbers(numbers(&[("lo", Some(3.0)), ("hi", None)])));
+    let regret = numbers(&[("ratio", Some(1.5)), ("ratio_lo", Some(1.2))]);
+    context.set_part("cross", "regret", Part::Estimates(regret, &["ratio"]));
+    let flip = BTreeMap::from([
+        ("lo".to_owned(), Scalar::Float(5.0)),
+        ("after".to_owned(), Scalar::Text("Seq Scan on t".to_owned())),
+    ]);
+    context.set_part("cross", "flips", Part::List(vec![flip]));
+    context
+}
+
+#[test]
+fn a_point_of_a_sweep_is_picked_by_its_values() {
+    let context = swept();
+    let value = |text: &str| evaluate(text, &context).expect(text);
+    assert_eq!(value("cross.index.at(n=10).blocks"), Scalar::Integer(10));
+    assert_eq!(value("cross.seq.at(n = 1.0).blocks / cross.index.at(n=1).blocks"), Scalar::Float(10.0));
+    assert_eq!(value("cross.index.points|length"), Scalar::Integer(2));
+    assert_eq!(value("(cross.seq.points|last).blocks"), Scalar::Integer(100));
+    assert_eq!(value("cross.seq.points[0].n + cross.seq.at(n=1).density"), Scalar::Float(1.5));
+    assert_eq!(
+        value("cross.flips[0].after == 'Seq Scan on t' and cross.flips|length == 1"),
+        Scalar::Boolean(true)
+    );
+    assert_eq!(value("cross.crossing.lo"), Scalar::Integer(3));
+    assert_eq!(
+        render_text(
+            "{{ cross.index.at(n=10).median }} at {{ cross.index.at(n=10).x | percent }}: {% for p in cross.seq.points %}{{ p.n }} {{ p.blocks }}; {% endfor %}",
+            &context
+        ),
+        "5.00 ms at 1.00%: 1 10; 10 100; "
+    );
+    assert_eq!(render_text("{{ cross.crossing.hi }}", &context), "not computable");
+}
+
+#[test]
+fn what_is_wrong_with_a_point_is_told() {
+    let context = swept();
+    let fault = |text: &str| {
+        let error = evaluate(text, &context).expect_err(text);
+        format!("{} | {}", error.message, error.help.unwrap_or_default())
+    };
+    assert_eq!(fault("cross.index.at(n=2).blocks"), "the sweep has no such point | the points are n=1; n=10");
+    assert_eq!(
+        fault("cross.index.at(10).blocks"),
+        "this picks no point | write the value of every parameter out: `.at(n=1)`"
+    );
+    assert!(fault("seq.at(n=1)").starts_with("there is no `.at(…)` here"));
+    assert_eq!(
+        fault("cross.index > 5"),
+        "`cross.index` is an arm of a sweep and has no value of its own | name a point of it: `cross.index.at(n=1)`"
+    );
+    assert!(fault("cross.index.at(n=1).blokcs").contains("did you mean `blocks`?"));
+    assert!(fault("cross.crossing.hi > 1").contains("undefined"));
+}
+
+#[test]
+fn what_a_claim_rests_on_is_known_for_points_too() {
+    let names = swept().names();
+    let used = |text: &str| -> Vec<String> {
+        check_expression(text, &names).metrics.iter().map(MetricUse::path).collect()
+    };
+    assert_eq!(used("cross.index.at(n=10).median < 5"), ["cross.index.at(n=10).median"]);
+    assert_eq!(
+        used("(cross.seq.points|first).median < 5"),
+        ["cross.seq.at(n=1).median", "cross.seq.at(n=10).median"],
+        "it may be any of them"
+    );
+    let estimates =
+        check_expression("cross.regret.ratio < 2 and cross.regret.ratio_lo < 2", &names).estimates;
+    let paths: Vec<&str> = estimates.iter().map(|used| used.path.as_str()).collect();
+    assert_eq!(paths, ["cross.regret.ratio"]);
+}

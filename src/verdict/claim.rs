@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::{self, Analysis};
 use crate::metric::{Metric, Nature};
-use crate::notebook::{Claim, Scalar, Step};
+use crate::notebook::{Claim, Point, Scalar, Step};
 use crate::number;
 use crate::recording::{ArmKey, Recording};
 use crate::stats::{self, Decision, Interval};
-use crate::template::{self, Context, Expression, TemplateError};
+use crate::template::{self, Context, Expression, MetricUse, TemplateError};
 
 use super::resample::{self, Timed};
 use super::standing::not_run;
@@ -88,7 +88,14 @@ impl<'a> Judge<'a> {
             .arms_used(claim)
             .into_iter()
             .find(|key| self.analysis.arm(key).is_none_or(|arm| !arm.measured));
+        let names = template::check_expression(&claim.expr.text, &self.context().names()).names;
+        let cut = self.analysis.sweeps.iter().find(|sweep| !sweep.complete && names.contains(&sweep.id));
         match absent {
+            None if cut.is_some() => {
+                let step = cut.and_then(|sweep| step_outcome(self.recording, sweep.step));
+                let id = cut.map_or("", |sweep| sweep.id.as_str());
+                (Outcome::NotRun, format!("{id} did not come to its end: {}", not_run(step)))
+            }
             None if error.undefined => {
                 let name = claim.expr.text.get(error.offset..error.offset + error.length);
                 let name = name.unwrap_or("a name in it");
@@ -98,8 +105,18 @@ impl<'a> Judge<'a> {
                 let step = self.analysis.arm(&key).map(|arm| step_outcome(self.recording, arm.step));
                 (Outcome::NotRun, format!("{key} was not measured: {}", not_run(step.flatten())))
             }
-            None => (Outcome::Fail, error.to_string()),
+            None => (Outcome::Fail, self.uncrossed(claim).unwrap_or_else(|| error.to_string())),
         }
+    }
+
+    /// Why an end of a crossing has no value.
+    fn uncrossed(&self, claim: &Claim) -> Option<String> {
+        let sweeps = self.analysis.sweeps.iter();
+        let named = sweeps
+            .flat_map(|sweep| sweep.crossings.iter().map(|of| (format!("{}.{}", sweep.id, of.name()), of)));
+        let mut uncrossed =
+            named.filter(|(path, of)| of.zones.is_empty() && claim.expr.text.contains(&format!("{path}.")));
+        uncrossed.next().map(|(path, _)| format!("{path} has no ends: no crossing was found"))
     }
 
     fn evaluate(&self, claim: &Claim) -> Result<Found, TemplateError> {
@@ -143,7 +160,7 @@ impl<'a> Judge<'a> {
         if timed.is_empty() || !resample::enough(self.recording, &timed) {
             return Ok(Found::Number(NamedNumber { value, interval: None, arms: self.arms_used(claim) }));
         }
-        let values = self.resample(claim, &timed, |value| as_number(&value).unwrap_or(f64::NAN))?;
+        let values = self.resample(claim, &timed, |value| value.number().unwrap_or(f64::NAN))?;
         let ends = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
             values.iter().filter_map(|drifts| drifts.iter().copied().reduce(pick)).collect()
         };
@@ -170,7 +187,7 @@ impl<'a> Judge<'a> {
         let mut timed = Timed::new();
         for (key, metric) in self.metrics_used(claim) {
             if metric.nature() == Nature::Timing {
-                timed.entry(key.measure.clone()).or_default().insert(key);
+                timed.entry((key.measure.clone(), key.point.clone())).or_default().insert(key);
             }
         }
         timed
@@ -187,7 +204,7 @@ impl<'a> Judge<'a> {
         behind
             .chain([claim.expr.text.as_str()])
             .flat_map(|expression| template::check_expression(expression, &names).metrics)
-            .map(|used| (ArmKey::new(&used.measure, used.arm.as_deref()), used.metric))
+            .map(|used| (key_of(&used), used.metric))
             .collect()
     }
 
@@ -242,7 +259,7 @@ impl<'a> Judge<'a> {
                 analysis::bind(&mut context, key, &metrics);
             }
             for (name, expression) in &named {
-                let value = as_number(&expression.evaluate(&context)?).unwrap_or(f64::NAN);
+                let value = expression.evaluate(&context)?.number().unwrap_or(f64::NAN);
                 let ends = self.named.get(*name).and_then(|number| number.interval);
                 context.set_interval(name, value, ends.map(|i| i.lo), ends.map(|i| i.hi));
             }
@@ -250,12 +267,13 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Parameters, lets and the numbers named so far.
+    /// Parameters, lets, sweeps and the numbers named so far.
     fn plain_context(&self) -> Context {
         let mut context = Context::new();
         for (name, value) in &self.analysis.values {
             context.set(name, value.clone());
         }
+        self.analysis.bind_sweeps(&mut context);
         self.bind_named(&mut context);
         context
     }
@@ -284,7 +302,7 @@ impl<'a> Judge<'a> {
         for (key, metric) in self.metrics_used(claim) {
             let value = self.analysis.arm(&key).and_then(|arm| arm.metrics.get(&metric));
             let value = value.map_or_else(|| number::NOT_MEASURED.to_owned(), |v| number::metric(metric, *v));
-            let part = format!("{key}.{metric} = {value}");
+            let part = format!("{}.{metric} = {value}", key.path());
             if !parts.contains(&part) {
                 parts.push(part);
             }
@@ -293,6 +311,20 @@ impl<'a> Judge<'a> {
             if let Some(number) = self.named.get(name) {
                 parts.insert(0, format!("{name} = {}", number::significant(number.value)));
             }
+        }
+        let words = claim.expr.text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
+        let found: BTreeMap<String, f64> =
+            self.analysis.sweeps.iter().flat_map(|sweep| sweep.numbers()).collect();
+        for word in words {
+            if let Some(value) = found.get(word) {
+                parts.push(format!("{word} = {}", number::significant(*value)));
+            }
+        }
+        // A claim over all points of a sweep looks at many numbers.
+        const MOST_SEEN: usize = 8;
+        if parts.len() > MOST_SEEN {
+            parts.truncate(MOST_SEEN);
+            parts.push("…".to_owned());
         }
         if parts.is_empty() { "it names no measure".to_owned() } else { parts.join(", ") }
     }
@@ -303,10 +335,8 @@ enum Found {
     Number(NamedNumber),
 }
 
-fn as_number(value: &Scalar) -> Option<f64> {
-    match value {
-        Scalar::Integer(integer) => Some(*integer as f64),
-        Scalar::Float(float) => Some(*float),
-        Scalar::Boolean(_) | Scalar::Text(_) => None,
-    }
+/// The arm that a metric was read from.
+fn key_of(used: &MetricUse) -> ArmKey {
+    let key = ArmKey::new(&used.measure, used.arm.as_deref());
+    ArmKey { point: used.point.as_deref().and_then(Point::parse), ..key }
 }

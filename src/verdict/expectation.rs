@@ -2,47 +2,48 @@
 
 use crate::analysis::{Analysis, ArmResult};
 use crate::metric::Metric;
-use crate::notebook::{Arm, Condition, Expectation, Expected, Measure, Scalar};
+use crate::notebook::{Arm, Condition, Expectation, Expected, Point, Scalar};
 use crate::plan::{Comparison, Pattern};
 use crate::recording::{ArmKey, Captured, Recording};
 
 use super::standing::not_run;
 use super::{Outcome, Verdict, step_outcome};
 
-/// The verdicts of one arm: one per expectation that applies, and one more if its plan changed while it was timed.
+/// The verdicts of one arm, at its point where it has one: one per expectation that applies, and one more if its plan changed while it was timed.
 pub(super) fn judge(
     recording: &Recording,
     analysis: &Analysis,
-    step: usize,
-    measure: &Measure,
+    (step, line): (usize, usize),
+    key: &ArmKey,
     arm: &Arm,
 ) -> Vec<Verdict> {
-    let key = ArmKey::new(&measure.id, arm.id.as_deref());
-    let captured = recording.captures.get(&key);
-    let result = analysis.arm(&key);
+    let captured = recording.captures.get(key);
+    let result = analysis.arm(key);
     let mut verdicts: Vec<Verdict> = arm
         .expect
         .iter()
-        .filter(|expectation| expectation.when.iter().all(|condition| applies(condition, recording)))
+        .filter(|expectation| {
+            expectation.when.iter().all(|condition| applies(condition, recording, key.point.as_ref()))
+        })
         .map(|expectation| {
             let finding = match (captured, result) {
                 (Some(captured), Some(result)) => hold(expectation, captured, result),
                 _ => Finding::plain(Outcome::NotRun, not_run(step_outcome(recording, step))),
             };
-            finding.into_verdict(&key, step, expectation, captured)
+            finding.into_verdict(key, step, expectation, captured)
         })
         .collect();
-    verdicts.extend(result.and_then(|result| changed_plan(result, step, measure)));
+    verdicts.extend(result.and_then(|result| changed_plan(result, step, line)));
     verdicts
 }
 
-fn changed_plan(result: &ArmResult, step: usize, measure: &Measure) -> Option<Verdict> {
+fn changed_plan(result: &ArmResult, step: usize, line: usize) -> Option<Verdict> {
     let plan = result.changed_plan.as_ref()?;
     Some(Verdict {
         outcome: Outcome::Fail,
         subject: result.key.to_string(),
         step,
-        line: measure.at.line,
+        line,
         expected: "the plan stays the captured one while it is timed".to_owned(),
         seen: "plan changed while timing".to_owned(),
         evidence: Some(format!("plans/{}.txt", result.key)),
@@ -54,9 +55,10 @@ fn changed_plan(result: &ArmResult, step: usize, measure: &Measure) -> Option<Ve
     })
 }
 
-fn applies(condition: &Condition, recording: &Recording) -> bool {
-    let parameter =
-        |name: &str| recording.notebook.params.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+/// A swept parameter has the point's value.
+fn applies(condition: &Condition, recording: &Recording, point: Option<&Point>) -> bool {
+    let own = |name: &str| recording.notebook.params.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+    let parameter = |name: &str| point.and_then(|point| point.value(name)).or_else(|| own(name));
     match condition {
         Condition::Version(comparison) => {
             comparison.holds(f64::from(recording.manifest.server.version_num / 10_000))

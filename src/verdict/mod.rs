@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::analysis::Analysis;
-use crate::notebook::{Arm, Notebook, Step, StepKind};
+use crate::analysis::{Analysis, PointResult};
+use crate::notebook::{Arm, Notebook, Step, StepKind, Sweep, SweepPoint};
 use crate::recording::{ArmKey, Event, Recording, StepOutcome};
 
 pub use claim::NamedNumber;
@@ -77,9 +77,11 @@ impl Judgement {
             match &step.kind {
                 StepKind::Measure(measure) => {
                     verdicts.extend(set_up(recording, step, &measure.id, &measure.arms));
-                    for arm in &measure.arms {
-                        verdicts.extend(expectation::judge(recording, analysis, step.number, measure, arm));
-                    }
+                    verdicts.extend(expectations(recording, analysis, step));
+                }
+                StepKind::Sweep(sweep) => {
+                    verdicts.extend(sweep_set_up(recording, step, sweep));
+                    verdicts.extend(expectations(recording, analysis, step));
                 }
                 StepKind::Vacuum(vacuum) => verdicts.extend(standing::vacuum(recording, step, vacuum)),
                 StepKind::Time(time) => verdicts.extend(set_up(recording, step, &time.id, &time.arms)),
@@ -96,14 +98,7 @@ impl Judgement {
     #[must_use]
     pub fn of_measure(recording: &Recording, analysis: &Analysis, notebook: &Notebook, step: usize) -> Self {
         let measures = notebook.steps.iter().filter(|candidate| candidate.number == step);
-        let verdicts = measures.flat_map(|step| match &step.kind {
-            StepKind::Measure(measure) => measure
-                .arms
-                .iter()
-                .flat_map(|arm| expectation::judge(recording, analysis, step.number, measure, arm))
-                .collect(),
-            _ => Vec::new(),
-        });
+        let verdicts = measures.flat_map(|step| expectations(recording, analysis, step));
         Self { verdicts: verdicts.collect(), named: BTreeMap::new() }
     }
 
@@ -124,10 +119,58 @@ impl Judgement {
     }
 }
 
+/// The expectations of a measure or a sweep.
+fn expectations(recording: &Recording, analysis: &Analysis, step: &Step) -> Vec<Verdict> {
+    let keyed: Vec<(ArmKey, &Arm, usize)> = match &step.kind {
+        StepKind::Measure(measure) => {
+            let key = |arm: &Arm| ArmKey::new(&measure.id, arm.id.as_deref());
+            measure.arms.iter().map(|arm| (key(arm), arm, measure.at.line)).collect()
+        }
+        StepKind::Sweep(sweep) => {
+            let points = analysis.sweeps.iter().filter(|result| result.step == step.number);
+            points
+                .flat_map(|result| &result.points)
+                .flat_map(|point| at_point(analysis, sweep, point))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    let judge = |(key, arm, line): (ArmKey, &Arm, usize)| {
+        expectation::judge(recording, analysis, (step.number, line), &key, arm)
+    };
+    keyed.into_iter().flat_map(judge).collect()
+}
+
+/// The arms of a sweep at one point. Of one that was added those count that were needed there.
+fn at_point<'a>(analysis: &Analysis, sweep: &'a Sweep, point: &PointResult) -> Vec<(ArmKey, &'a Arm, usize)> {
+    let arms = sweep.arms_at(&point.point).iter();
+    let keyed = arms.map(|arm| {
+        let key = ArmKey::new(&sweep.measure.id, arm.id.as_deref()).at(&point.point);
+        (key, arm, sweep.measure.at.line)
+    });
+    let needed = |key: &ArmKey| !point.refined || analysis.arm(key).is_some_and(|arm| arm.measured);
+    keyed.filter(|(key, ..)| needed(key)).collect()
+}
+
+/// What must hold of what prepared the points of a sweep, and their arms.
+fn sweep_set_up(recording: &Recording, step: &Step, sweep: &Sweep) -> Vec<Verdict> {
+    let id = &sweep.measure.id;
+    let point = |listed: &SweepPoint| {
+        let of_point =
+            standing::setup(recording, step, &ArmKey::new(id, None).at(&listed.point), &sweep.setup);
+        let of_arms = listed.arms.iter().filter(|arm| !arm.setup.is_empty()).flat_map(|arm| {
+            let key = ArmKey::new(id, arm.id.as_deref()).at(&listed.point);
+            standing::setup(recording, step, &key, &arm.setup)
+        });
+        of_point.into_iter().chain(of_arms).collect::<Vec<_>>()
+    };
+    sweep.points.iter().flat_map(point).collect()
+}
+
 /// What must hold of the setups of a step's arms.
 fn set_up(recording: &Recording, step: &Step, id: &str, arms: &[Arm]) -> Vec<Verdict> {
     let key = |arm: &Arm| ArmKey::new(id, arm.id.as_deref());
-    arms.iter().flat_map(|arm| standing::setup(recording, step, &key(arm), arm)).collect()
+    arms.iter().flat_map(|arm| standing::setup(recording, step, &key(arm), &arm.setup)).collect()
 }
 
 /// How a step ended, as far as the recording tells.

@@ -8,16 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::timings;
 use crate::metric::Metric;
+use crate::notebook::Point;
 use crate::recording::{ArmKey, Event, Recording};
 use crate::stats::{self, Measured, RESAMPLES};
 
-/// The arms whose timings a claim uses, by measure.
-pub(super) type Timed = BTreeMap<String, BTreeSet<ArmKey>>;
+/// The arms whose timings a claim uses, by measure; the points of a sweep were measured one after the other.
+pub(super) type Timed = BTreeMap<(String, Option<Point>), BTreeSet<ArmKey>>;
 
 /// Timings by arm, in place of those of all samples.
 pub(super) type Drawn = BTreeMap<ArmKey, BTreeMap<Metric, f64>>;
 
-/// More measures than this in one claim would need too many combinations; none of a reader's claims has them.
+/// More measures than this in one claim would need too many combinations.
 const MOST_MEASURES: usize = 6;
 
 /// For each resample, the values of `evaluate` under every combination of drift: one value where one measure is
@@ -51,7 +52,14 @@ fn combinations(measures: usize, drift: f64) -> Vec<Vec<f64>> {
     if measures < 2 || drift <= 1.0 {
         return vec![vec![1.0; measures]];
     }
-    let measures = measures.min(MOST_MEASURES);
+    if measures > MOST_MEASURES {
+        // Each alone slowed, and each alone spared: the ends between which the others lie for a claim that compares one
+        // with the rest.
+        let odd = |odd: f64, rest: f64| {
+            (0..measures).map(move |one| (0..measures).map(|at| if at == one { odd } else { rest }).collect())
+        };
+        return std::iter::once(vec![1.0; measures]).chain(odd(drift, 1.0)).chain(odd(1.0, drift)).collect();
+    }
     (0..1_usize << measures)
         .map(|bits| (0..measures).map(|measure| if bits >> measure & 1 == 1 { drift } else { 1.0 }).collect())
         .collect()
@@ -84,6 +92,8 @@ mod tests {
     fn drift_concerns_measures_that_were_not_interleaved() {
         assert_eq!(combinations(1, 1.5), [[1.0]]);
         assert_eq!(combinations(2, 1.0), [[1.0, 1.0]]);
+        let many = combinations(9, 1.5);
+        assert!(many.len() == 19 && many.iter().all(|factors| factors.len() == 9));
         assert_eq!(combinations(2, 1.5), [[1.0, 1.0], [1.5, 1.0], [1.0, 1.5], [1.5, 1.5]]);
     }
 }

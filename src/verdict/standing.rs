@@ -1,6 +1,6 @@
 //! Verdicts that nobody has to ask for: a step that failed, a VACUUM that left pages out, a dataset that is wrong.
 
-use crate::notebook::{Arm, Compare, SetupKind, SetupStep, Sides, Step, Vacuum};
+use crate::notebook::{Compare, SetupKind, SetupStep, Sides, Step, Vacuum};
 use crate::recording::{ArmKey, ComparedEvent, Event, Failure, Recording, StepOutcome, VacuumEvent};
 
 use super::{Outcome, Verdict, step_outcome};
@@ -50,11 +50,11 @@ pub(super) fn vacuum(recording: &Recording, step: &Step, vacuum: &Vacuum) -> Vec
         .collect()
 }
 
-/// The same of the VACUUMs that prepared an arm.
-pub(super) fn setup(recording: &Recording, step: &Step, key: &ArmKey, arm: &Arm) -> Vec<Verdict> {
+/// The same of the VACUUMs that prepared an arm, or a point of a sweep.
+pub(super) fn setup(recording: &Recording, step: &Step, key: &ArmKey, setup: &[SetupStep]) -> Vec<Verdict> {
     let mut events = vacuums(recording, step, Some(key));
     let mut verdicts = Vec::new();
-    for SetupStep { at, kind } in &arm.setup {
+    for SetupStep { at, kind } in setup {
         let SetupKind::Vacuum(vacuum) = kind else { continue };
         for table in &vacuum.tables {
             let verdict = visibility(recording, step, at.line, vacuum.complete, table, events.next());

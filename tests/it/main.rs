@@ -35,3 +35,4 @@ mod session_timing;
 mod shipped;
 mod steps;
 mod support;
+mod sweep;

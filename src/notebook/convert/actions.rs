@@ -282,7 +282,7 @@ fn needs_clones(kind: &StepKind, steps: &[Step]) -> bool {
 }
 
 /// Turns a key that is there and faulty into nothing, and keeps one that is not there.
-fn all<T>(given: Option<Option<T>>) -> Option<Option<T>> {
+pub(super) fn all<T>(given: Option<Option<T>>) -> Option<Option<T>> {
     match given {
         None => Some(None),
         Some(Some(value)) => Some(Some(value)),

@@ -65,11 +65,24 @@ impl Convert<'_> {
         None
     }
 
+    /// Refuses numbers that were estimated from times as if they were exact: their intervals stand beside them.
+    fn estimates(&self, expr: Expr, checked: &Checked) -> bool {
+        let tree = self.reader.tree;
+        for used in &checked.estimates {
+            let (text, at) = (tree.text(expr.0), tree.place(expr.0));
+            let at = super::super::scalar::locate(text, at, &tree.source, used.offset, used.length);
+            let message = format!("`{}` rests on times, and a claim on it alone would be luck", used.path);
+            let help = format!("use an end of its 95% interval, `{0}_lo` or `{0}_hi`", used.path);
+            self.reader.fault(at, message, help);
+        }
+        checked.estimates.is_empty()
+    }
+
     /// Refuses what cannot carry a claim.
     fn single_samples(&self, expr: Expr, checked: &Checked) -> bool {
         let tree = self.reader.tree;
         let single = checked.metrics.iter().filter(|used| used.metric.nature() == Nature::SingleTime);
-        let mut kept = true;
+        let mut kept = self.estimates(expr, checked);
         for used in single {
             let at = super::super::scalar::locate(
                 tree.text(expr.0),

@@ -108,6 +108,25 @@ impl Convert<'_> {
                 }
             }
         }
+        let set = |name: &str| {
+            with.iter().flat_map(|with| &with.0).any(|(known, _)| self.reader.tree.text(known.0) == name)
+        };
+        for (name, value) in self.swept.iter().filter(|(name, _)| !set(name)) {
+            let Some(slot) = values.iter_mut().find(|(known, _)| known == name) else { continue };
+            match params::alike(&slot.1, value.clone()) {
+                Some(value) => slot.1 = value,
+                None => {
+                    let noun = params::noun(&slot.1);
+                    let message =
+                        format!("`{name}` of the dataset is {noun}, and this notebook sweeps over `{value}`");
+                    self.reader.fault(
+                        params::place_of(self.reader, "dataset"),
+                        message,
+                        format!("sweep over {noun}"),
+                    );
+                }
+            }
+        }
         values
     }
 }
@@ -186,6 +205,7 @@ impl File<'_> {
             profiles: Vec::new(),
             settings: Settings::new(),
             server: ServerNeeds::default(),
+            swept: Values::new(),
         };
         convert.required(wire.version.is_some(), "planbook-dataset", "planbook-dataset: 1");
         let builds = wire.sql.is_some() || wire.files.is_some() || wire.copy.is_some();

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::super::model::{Arm, Expectation, ExplainKeys, Measure, Settings, SetupStep, Template};
 use super::super::node::NodeId;
-use super::super::wire::{self, Sql};
+use super::super::wire::{Sql, Whole};
 use super::Convert;
-use super::inherit::Family;
+use super::inherit::{Base, Family};
 use super::names::{Scope, Sort};
 use super::steps::Decoded;
 use super::values::identifier;
@@ -21,34 +21,27 @@ const MIN_REPS: usize = 5;
 const BUDGET: Duration = Duration::from_secs(10);
 
 impl Convert<'_> {
-    pub(super) fn measure(
-        &self,
-        wire: &wire::Measure,
-        decoded: &Decoded,
-        family: &Family<'_>,
-    ) -> Option<Measure> {
+    pub(super) fn measure(&self, wire: &Base<'_>, decoded: &Decoded, family: &Family<'_>) -> Option<Measure> {
         let reader = self.reader;
         let broken: Vec<&str> = self.world.all(Sort::Broken).collect();
-        family.check(reader, wire, &broken);
-        let line = family.line(reader, wire);
+        family.check(reader, *wire, &broken);
+        let line = family.line(reader, *wire);
         let scope = Scope::Run(decoded.at.offset);
         let mut settings = self.settings.clone();
-        for settings_of in line.iter().filter_map(|measure| measure.settings.as_ref()) {
+        for settings_of in line.iter().filter_map(|measure| measure.settings) {
             settings.extend(self.settings(settings_of, scope));
         }
         let shared = Shared {
             query: line.iter().rev().find_map(|measure| measure.query),
             settings,
-            expect: wire.expect.as_ref().map(|expect| self.expectations(expect)).unwrap_or_default(),
-            setup: self.setup(wire.setup.as_ref(), wire.id.0, scope),
+            expect: wire.expect.map(|expect| self.expectations(expect)).unwrap_or_default(),
+            setup: self.setup(wire.setup, wire.id.0, scope),
             fresh: self.fresh(wire.fresh) || wire.setup.is_some(),
             scope,
         };
         let arms = self.arms(wire, family, &shared);
-        let last = |pick: fn(&wire::Measure) -> Option<wire::Whole>| {
-            line.iter().rev().find_map(|measure| pick(measure))
-        };
-        let whole = |number: Option<wire::Whole>, what, default| {
+        let last = |pick: fn(&Base<'_>) -> Option<Whole>| line.iter().rev().find_map(|measure| pick(measure));
+        let whole = |number: Option<Whole>, what, default| {
             number.map_or(Some(default), |number| self.whole(number, what, 1))
         };
         let reps = whole(last(|measure| measure.reps), "`reps`", REPS);
@@ -57,7 +50,7 @@ impl Convert<'_> {
         let min_reps = whole(last(|measure| measure.min_reps), "`min_reps`", MIN_REPS);
         let budget = line.iter().rev().find_map(|measure| measure.budget);
         let budget = budget.map_or(Some(BUDGET), |budget| self.duration(budget));
-        let explain = line.iter().rev().find_map(|measure| measure.explain.as_ref());
+        let explain = line.iter().rev().find_map(|measure| measure.explain);
         let explain = ExplainKeys {
             timing: self.switch(explain.and_then(|explain| explain.timing), true),
             verbose: self.switch(explain.and_then(|explain| explain.verbose), false),
@@ -81,9 +74,9 @@ impl Convert<'_> {
         })
     }
 
-    fn arms(&self, wire: &wire::Measure, family: &Family<'_>, shared: &Shared) -> Vec<Arm> {
+    fn arms(&self, wire: &Base<'_>, family: &Family<'_>, shared: &Shared) -> Vec<Arm> {
         let reader = self.reader;
-        let Some(arms) = family.arms(reader, wire) else {
+        let Some(arms) = family.arms(reader, *wire) else {
             let query = self.arm_query(shared.query, shared, wire.id.0, wire.like.is_some());
             let arm = query.map(|query| Arm {
                 id: None,

@@ -8,12 +8,14 @@ mod expect;
 mod inherit;
 mod measure;
 mod names;
+mod over;
 mod params;
 mod samples;
 mod server;
 mod setup;
 mod sql;
 mod steps;
+mod sweep;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +25,7 @@ use crate::template::{self, Context};
 use super::de::Reader;
 use super::fault::{Fault, Faults};
 use super::load::Overrides;
-use super::model::{Notebook, ServerNeeds, Settings};
+use super::model::{Notebook, ServerNeeds, Settings, Values};
 use super::node::{Content, Tree};
 use super::source::{Place, Source};
 use super::{traps, wire};
@@ -52,6 +54,8 @@ struct Convert<'r> {
     settings: Settings,
     /// What the notebook asks of its server.
     server: ServerNeeds,
+    /// The values of swept parameters, inside a sweep.
+    swept: Values,
 }
 
 impl Convert<'_> {
@@ -165,6 +169,7 @@ fn whole(
         profiles,
         settings: Settings::new(),
         server: ServerNeeds::default(),
+        swept: Values::new(),
     };
     convert.required(wire.planbook.is_some(), "planbook", "planbook: 1");
     convert.required(wire.title.is_some(), "title", "title: …");
@@ -178,9 +183,12 @@ fn whole(
     convert.settings =
         wire.settings.map(|settings| convert.settings(&settings, names::Scope::Params)).unwrap_or_default();
     convert.server = wire.server.map(|server| convert.server(&server)).unwrap_or_default();
-    let dataset =
-        wire.dataset.and_then(|dataset| convert.dataset(&dataset, name, path, &params, find, outside));
-    let steps = convert.steps(steps);
+    let of = wire.dataset.as_ref();
+    let dataset = of.and_then(|dataset| convert.dataset(dataset, name, path, &params, find, outside));
+    let mut steps = convert.steps(steps);
+    if let (Some(wire), Some(dataset)) = (of, &dataset) {
+        convert.point_datasets(&mut steps, wire, dataset, (name, path), find, outside);
+    }
     Some(Notebook {
         name: name.to_owned(),
         path: path.to_owned(),

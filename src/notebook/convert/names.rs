@@ -1,13 +1,14 @@
 //! The one namespace of a notebook: parameters, lets, measures, named numbers and tables.
 
 use crate::metric::{Metric, Nature};
-use crate::template::{Kind, Names, check_expression};
+use crate::template::{Kind, Names, Swept, check_expression};
 
 use super::super::de::Reader;
-use super::super::model::Values;
+use super::super::model::{Axis, Values};
 use super::super::node::{Content, NodeId};
-use super::super::wire::{Either, Entries, Measure, Name, Step};
-use super::inherit::Family;
+use super::super::wire::{Either, Entries, Measure, Name, Step, Sweep};
+use super::inherit::{Base, Family};
+use super::over;
 use super::steps::Decoded;
 use super::values::identifier;
 
@@ -30,6 +31,7 @@ pub(super) enum Sort {
     Parameter,
     Let,
     Measure,
+    Sweep,
     Time,
     Storage,
     Number,
@@ -44,6 +46,7 @@ impl Sort {
             Self::Parameter => "a parameter",
             Self::Let => "a `let`",
             Self::Measure => "a measure",
+            Self::Sweep => "a sweep",
             Self::Time => "a `time`",
             Self::Storage => "a `storage`",
             Self::Number => "a named number",
@@ -54,7 +57,7 @@ impl Sort {
 }
 
 /// One name.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Known {
     name: String,
     sort: Sort,
@@ -65,9 +68,11 @@ struct Known {
 }
 
 /// Every name of the notebook.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct World {
     known: Vec<Known>,
+    /// The parameters of the sweeps, by the nodes of their ids.
+    axes: Vec<(NodeId, Vec<Axis>)>,
 }
 
 impl World {
@@ -81,7 +86,7 @@ impl World {
         }
         let family = Family::new(reader, steps);
         for decoded in steps {
-            world.step(reader, &family, decoded);
+            world.step(reader, &family, params, decoded);
         }
         world
     }
@@ -95,10 +100,23 @@ impl World {
             since: 0,
             line: 0,
         });
-        Self { known: known.collect() }
+        Self { known: known.collect(), axes: Vec::new() }
     }
 
-    fn step(&mut self, reader: &Reader<'_>, family: &Family<'_>, decoded: &Decoded) {
+    /// The same names where swept parameters have values, in place of parameters of the same names.
+    pub(super) fn with(&self, values: &Values) -> Self {
+        let swept = |name: &str| values.iter().any(|(known, _)| known == name);
+        let mut known: Vec<Known> = Self::of_params(values).known;
+        known.extend(self.known.iter().filter(|known| !swept(&known.name)).cloned());
+        Self { known, axes: Vec::new() }
+    }
+
+    /// The parameters of a sweep; none where something is wrong with them.
+    pub(super) fn axes(&self, sweep: NodeId) -> Option<&[Axis]> {
+        self.axes.iter().find(|(id, _)| *id == sweep).map(|(_, axes)| axes.as_slice())
+    }
+
+    fn step(&mut self, reader: &Reader<'_>, family: &Family<'_>, params: &Values, decoded: &Decoded) {
         let since = decoded.at.offset;
         match &decoded.step {
             Some(Step::Let(bindings)) => {
@@ -113,6 +131,7 @@ impl World {
             Some(Step::Measure(measure)) => {
                 self.add(reader, measure.id, Sort::Measure, measure_kind(reader, family, measure), since);
             }
+            Some(Step::Sweep(sweep)) => self.sweep(reader, family, params, sweep, since),
             Some(Step::Time(time)) => {
                 let kind = match &time.arms {
                     None => time_metrics("time"),
@@ -154,6 +173,30 @@ impl World {
             Some(_) => {}
             None => self.broken(reader, decoded.node),
         }
+    }
+
+    fn sweep(
+        &mut self,
+        reader: &Reader<'_>,
+        family: &Family<'_>,
+        params: &Values,
+        sweep: &Sweep,
+        since: usize,
+    ) {
+        let axes = over::axes(reader, params, sweep);
+        for (name, _) in &sweep.over.0 {
+            let text = reader.tree.text(name.0);
+            let other = self.known.iter().find(|known| known.name == text && known.sort != Sort::Parameter);
+            if let Some(other) = other {
+                let message =
+                    format!("`{text}` is taken: there is {} in line {}", other.sort.noun(), other.line);
+                reader.fault(reader.tree.place(name.0), message, "choose another name");
+            }
+        }
+        let kind = axes.as_ref().map_or(Kind::Any, |axes| sweep_kind(reader, family, sweep, axes));
+        let sort = if axes.is_some() { Sort::Sweep } else { Sort::Broken };
+        self.add(reader, sweep.id, sort, kind, since);
+        self.axes.extend(axes.map(|axes| (sweep.id.0, axes)));
     }
 
     /// What a step that could not be read would have named: nobody else is told that it is not defined.
@@ -235,7 +278,9 @@ impl World {
         let known = self.known.iter().find(|known| known.name == measure);
         match known.map(|known| &known.kind) {
             Some(Kind::Group(group)) if matches!(group.part, "arm" | "relation") => {
-                group.parts.keys().cloned().collect()
+                let found_over_all =
+                    |name: &&String| group.what == SWEEP && SWEEP_PARTS.contains(&name.as_str());
+                group.parts.keys().filter(|name| !found_over_all(name)).cloned().collect()
             }
             _ => Vec::new(),
         }
@@ -265,10 +310,63 @@ fn visible(known: &Known, scope: Scope) -> bool {
 
 fn measure_kind(reader: &Reader<'_>, family: &Family<'_>, measure: &Measure) -> Kind {
     let metrics = |what| Kind::metrics_where(what, |metric| !is_size(metric));
-    match family.arms(reader, measure) {
+    match family.arms(reader, Base::of_measure(measure)) {
         None => metrics("measure"),
         Some(arms) => arms_kind(reader, arms, || metrics("arm")),
     }
+}
+
+/// What a sweep with arms is, in messages.
+const SWEEP: &str = "sweep with arms";
+
+/// What is found over all points of a sweep, beside its arms.
+pub(super) const SWEEP_PARTS: [&str; 7] =
+    ["at", "points", "crossing", "blocks_crossing", "cost_crossing", "flips", "regret"];
+
+/// Points by arms, and what is found over all points.
+fn sweep_kind(reader: &Reader<'_>, family: &Family<'_>, sweep: &Sweep, axes: &[Axis]) -> Kind {
+    let points: Vec<_> =
+        over::points(axes).into_iter().map(|point| (point.values().clone(), point.to_string())).collect();
+    let probes = sweep.probe.iter().flat_map(|probe| &probe.0);
+    let probes: Vec<String> = probes.map(|(name, _)| reader.tree.text(name.0).to_owned()).collect();
+    let measure = reader.tree.text(sweep.id.0);
+    let swept = |arm: Option<&str>| Swept {
+        measure: measure.to_owned(),
+        arm: arm.map(str::to_owned),
+        points: points.clone(),
+        picked: None,
+    };
+    let mut parts = found_over_all(sweep.crossing.is_some());
+    match family.arms(reader, Base::of_sweep(sweep)) {
+        None => Kind::swept("sweep", swept(None), &probes, parts),
+        Some(arms) => {
+            parts.extend(arms.0.iter().map(|(name, _)| {
+                let name = reader.tree.text(name.0);
+                (name.to_owned(), Kind::swept("arm of a sweep", swept(Some(name)), &probes, Names::new()))
+            }));
+            Kind::group(SWEEP, "arm", parts)
+        }
+    }
+}
+
+fn found_over_all(crossing: bool) -> Names {
+    let numbers =
+        |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Kind::Number)).collect::<Names>();
+    let mut regret = numbers(&["ms_lo", "ms_hi", "ratio_lo", "ratio_hi"]);
+    regret.extend(["ms", "ratio"].map(|name| (name.to_owned(), Kind::Estimated)));
+    let mut parts = Names::from([("regret".to_owned(), Kind::group("regret", "number", regret))]);
+    if crossing {
+        let zone = ["lo", "hi", "x_lo", "x_hi"];
+        for name in ["crossing", "blocks_crossing", "cost_crossing"] {
+            let mut numbers = numbers(&zone);
+            numbers.insert("count".to_owned(), Kind::Number);
+            parts.insert(name.to_owned(), Kind::group("crossing", "number", numbers));
+        }
+        let mut flip = numbers(&zone);
+        flip.extend(["before", "after"].map(|name| (name.to_owned(), Kind::Text)));
+        parts.insert("flips".to_owned(), Kind::List(Box::new(Kind::group("flip", "part", flip))));
+    }
+    parts
 }
 
 fn arms_kind<T>(reader: &Reader<'_>, arms: &Entries<T>, kind: impl Fn() -> Kind) -> Kind {

@@ -6,7 +6,7 @@ use super::super::node::{Content, NodeId};
 use super::super::source::Place;
 use super::super::wire::{self, Any, Either, Entries, Expr, OneOrMany, Sql, Text};
 use super::Convert;
-use super::inherit::Family;
+use super::inherit::{Base, Family};
 use super::names::{Scope, Sort};
 use crate::metric::Metric;
 use crate::nearest::nearest;
@@ -71,7 +71,10 @@ impl Convert<'_> {
                 StepKind::Analyze(self.objects(&tables.items, "ANALYZE", self.value_of(decoded.node)))
             }
             wire::Step::Vacuum(vacuum) => StepKind::Vacuum(self.vacuum(vacuum, self.value_of(decoded.node))),
-            wire::Step::Measure(measure) => StepKind::Measure(self.measure(measure, decoded, family)?),
+            wire::Step::Measure(measure) => {
+                StepKind::Measure(self.measure(&Base::of_measure(measure), decoded, family)?)
+            }
+            wire::Step::Sweep(sweep) => StepKind::Sweep(self.sweep(sweep, decoded, family)?),
             wire::Step::Session(session) => StepKind::Session(self.session(session, scope)?),
             wire::Step::Time(time) => StepKind::Time(self.time(time, decoded)?),
             wire::Step::Storage(storage) => StepKind::Storage(self.storage(storage)),
@@ -111,7 +114,7 @@ impl Convert<'_> {
         bound
     }
 
-    fn expression(&self, expr: Expr, scope: Scope) -> Option<super::super::model::Template> {
+    pub(super) fn expression(&self, expr: Expr, scope: Scope) -> Option<super::super::model::Template> {
         let tree = self.reader.tree;
         self.cut_short(expr.0);
         let text = tree.text(expr.0);
@@ -227,7 +230,7 @@ impl Convert<'_> {
             text.split_once('.').map_or((text.as_str(), None), |(measure, arm)| (measure, Some(arm)));
         let place = self.reader.tree.place(subject.0);
         match self.world.sort(measure) {
-            Some(Sort::Measure | Sort::Time | Sort::Storage) => {}
+            Some(Sort::Measure | Sort::Sweep | Sort::Time | Sort::Storage) => {}
             Some(Sort::Broken) => return None,
             _ => {
                 let help = nearest(measure, self.world.all(Sort::Measure)).map_or_else(
