@@ -100,7 +100,7 @@ pub struct Pace {
     pub turns: usize,
     /// Time that each arm's timed executions may take together.
     pub budget: Duration,
-    /// Timed executions below which the budget does not cut.
+    /// Timed executions below which the budget does not cut, and turns in which each arm has at least one.
     pub min_reps: usize,
     /// Draws the order of the arms in each round.
     pub seed: u64,
@@ -163,7 +163,7 @@ pub fn time_arms(
     for (turn, round) in schedule(arms.len(), turns, pace.seed).into_iter().enumerate() {
         for index in round {
             let reps = share(affordable[index], turns, turn);
-            let room = pace.room(&taken[index]);
+            let room = pace.room(&taken[index], turn);
             if room.is_spent() {
                 continue;
             }
@@ -234,9 +234,10 @@ impl Pace {
         Duration::from_secs_f64((timed + untimed) / 1e3)
     }
 
-    fn room(&self, taken: &Taken) -> Room {
+    /// One execution is sure in each of the first `min_reps` turns: as many in fewer turns would decide nothing.
+    fn room(&self, taken: &Taken, turn: usize) -> Room {
         Room {
-            sure: self.min_reps.saturating_sub(taken.reps),
+            sure: self.min_reps.saturating_sub(taken.reps).max(usize::from(turn < self.min_reps)),
             ms: self.budget.as_secs_f64() * 1e3 - taken.ms,
         }
     }

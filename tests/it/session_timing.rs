@@ -1,6 +1,7 @@
 //! Timing arms in turns, on a real server: what is taken, what is cut, and whether the method decides only
 //! what is so.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -76,10 +77,13 @@ fn slow_arms_are_cut(session: &mut Session) {
         [(0, 20, 5)]
     );
     assert_eq!(samples.iter().filter(|sample| sample.arm == 1).count(), 20);
-    // Found to be slow only now: never fewer than `min_reps`.
-    let (timed, _) = time(session, &mut arms(Some(0.01)), &pace);
+    // Found to be slow only now: never fewer than `min_reps`, nor in fewer turns.
+    let (timed, samples) = time(session, &mut arms(Some(0.01)), &pace);
     assert_eq!((timed.turns, timed.cuts[0].arm), (10, 0));
     assert!((5..8).contains(&timed.cuts[0].taken), "{timed:?}");
+    let turns: BTreeSet<usize> =
+        samples.iter().filter(|sample| sample.arm == 0).map(|sample| sample.turn).collect();
+    assert_eq!(turns, (0..5).collect());
 }
 
 fn a_stop_and_an_error_leave_the_arm(session: &mut Session) {

@@ -27,6 +27,17 @@ fn shipped_notebooks_are_valid_under_every_profile() {
     }
 }
 
+#[test]
+fn the_readme_and_the_changelog_name_every_notebook() {
+    let read = |path: &str| std::fs::read_to_string(path).expect("a document");
+    let (readme, changelog) = (read("README.md"), read("CHANGELOG.md"));
+    for path in shipped() {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        assert!(readme.contains(&format!("[{name}](experiments/{name}.yaml)")), "README.md: {name}");
+        assert!(changelog.contains(&format!("`{name}`")), "CHANGELOG.md: {name}");
+    }
+}
+
 /// The recordings that ship, by the folder of the notebook and that of the server.
 fn recorded() -> Vec<PathBuf> {
     let folders = |of: &Path| -> Vec<PathBuf> {
@@ -55,6 +66,41 @@ fn recordings_that_ship_hold() {
         for outcome in ["fail", "inconclusive", "not_run"] {
             assert_eq!(verdicts[outcome], 0, "{}: {outcome}", path.display());
         }
+    }
+}
+
+/// How far the interval of a timed claim must be clear of its bound; docs/method.md says so too.
+const CLEAR: f64 = 1.3;
+
+#[test]
+fn no_claim_of_a_recording_that_ships_was_decided_by_luck() {
+    let method = std::fs::read_to_string("docs/method.md").expect("the method");
+    assert!(method.contains(&format!("by a factor of at least {CLEAR}")), "docs/method.md gives the factor");
+    let mut timed = 0;
+    for path in recorded() {
+        let (verdicts, values) = (json(&path.join("verdicts.json")), json(&path.join("values.json")));
+        for verdict in verdicts["verdicts"].as_array().expect("verdicts") {
+            let text = |key: &str| verdict[key].as_str().unwrap_or_default();
+            if text("subject") != "check" || !text("seen").contains("of the resamples") {
+                continue;
+            }
+            let factor = clearance(text("expected"), &values);
+            let factor = factor.unwrap_or_else(|| panic!("{}: `{}`", path.display(), text("expected")));
+            assert!(factor >= CLEAR, "{}: `{}` by {factor}", path.display(), text("expected"));
+            timed += 1;
+        }
+    }
+    assert!(timed >= 2, "seq-vs-index has one on each server");
+}
+
+/// By what factor the interval of `NAME > NUMBER` or `NAME < NUMBER` is clear of the number.
+fn clearance(claim: &str, values: &Value) -> Option<f64> {
+    let [name, operator, bound] = claim.split_whitespace().collect::<Vec<_>>()[..] else { return None };
+    let (bound, end) = (bound.parse::<f64>().ok()?, |end: &str| values[format!("{name}.{end}")].as_f64());
+    match operator {
+        ">" => Some(end("lo")? / bound),
+        "<" => Some(bound / end("hi")?),
+        _ => None,
     }
 }
 
