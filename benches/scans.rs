@@ -103,10 +103,10 @@ fn conclusions(home: &Path) -> Result<BTreeMap<String, String>> {
             }
         }
         let median =
-            |arm: &str, n| values.get(&format!("crossover.{arm}.n={n}.median")).and_then(Value::as_f64);
+            |arm: &str, n| values.get(&format!("crossover.{arm}.at(n={n}).median")).and_then(Value::as_f64);
         for n in POINTS {
             for arm in ["planner", "index", "seq"] {
-                if let Some(value) = text(&format!("crossover.{arm}.n={n}.plan")) {
+                if let Some(value) = text(&format!("crossover.{arm}.at(n={n}).plan")) {
                     said.insert(format!("{arm} at {n} plan"), value);
                 }
             }

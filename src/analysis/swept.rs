@@ -273,7 +273,7 @@ impl Look<'_> {
             .measure
             .arms
             .iter()
-            .filter(|arm| shape(arm).is_some_and(|shape| shape != chosen))
+            .filter(|arm| could_choose(free, arm) && shape(arm).is_some_and(|shape| shape != chosen))
             .filter_map(|arm| Some((arm, self.turns(arm.id.as_deref(), point)?)))
             .collect();
         let median = |turns: &Vec<Vec<f64>>| {
@@ -302,6 +302,13 @@ impl Look<'_> {
 fn costs(estimates: &[Estimate], arm: Option<&str>) -> BTreeMap<u64, f64> {
     let of_arm = estimates.iter().filter(|estimate| estimate.arm.as_deref() == arm);
     of_arm.filter_map(|estimate| Some((estimate.at.to_bits(), estimate.cost?))).collect()
+}
+
+/// Whether the free planner could have chosen what another arm was made to: of the same query, in a database that was
+/// prepared alike.
+fn could_choose(free: &Arm, arm: &Arm) -> bool {
+    let setup = |arm: &Arm| arm.setup.iter().map(|step| step.at.offset).collect::<Vec<_>>();
+    arm.query.text == free.query.text && setup(arm) == setup(free)
 }
 
 /// The intervals of a regret in milliseconds and as a ratio; the first arm is the planner's. In every resample the

@@ -121,8 +121,13 @@ impl Progress {
         self.timing_since = None;
         let PointEvent { measure, point, added, number, of, at_most_ms, about_ms, .. } = point;
         let what = if *added { "added point".to_owned() } else { format!("point {number} of {of}") };
+        // Where plans alone are captured, nothing is timed.
+        let timed = *at_most_ms > 0.0;
         let about = about_ms.map(|ms| format!("about {} left, ", number::duration(ms))).unwrap_or_default();
-        let left = format!("{about}at most {}", number::duration(*at_most_ms));
+        let left = match timed {
+            true => format!("{about}at most {}", number::duration(*at_most_ms)),
+            false => "plans alone".to_owned(),
+        };
         self.at_point = Some(format!("{what}: {left}"));
         self.doing(format!("{measure} {point} · {what} · {left}"));
     }

@@ -317,13 +317,10 @@ impl About<'_> {
             self.arm(&zone.after),
             self.place(zone.hi, zone.x_hi)
         );
-        if metric == Metric::Median {
-            text.push_str("; in between the noise hides which");
-        } else if !zone.closed {
-            text.push_str("; what is in between was not measured");
-        }
-        if metric == Metric::Median && !zone.closed {
-            text.push_str(", and not all of it was measured");
+        match (zone.closed, metric) {
+            (false, _) => text.push_str("; what lies between was not measured"),
+            (true, Metric::Median) => text.push_str("; in between the noise hides which"),
+            (true, _) => {}
         }
         text
     }

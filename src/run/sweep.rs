@@ -98,7 +98,7 @@ impl Runner<'_> {
         self.estimates(step, sweep)?;
         let mut room = [most_added, most_captured];
         while let Some((x, depth)) = searches.next(room) {
-            let left = searches.time.steps_left().min(room[0]);
+            let left = if depth == Depth::Full { searches.time.steps_left().min(room[0]) } else { 0 };
             room[usize::from(depth == Depth::Plans)] -= 1;
             course.of = course.begun + 1;
             let point = searches.point(x);

@@ -214,7 +214,9 @@ impl Checker<'_> {
     fn no_part(&mut self, span: (usize, usize), path: &str, group: &Group, name: &str) {
         let known: Vec<&str> = group.parts.keys().map(String::as_str).collect();
         let message = format!("`{path}` has no {} `{name}`", group.part);
-        let help = if group.part == "arm" && Metric::from_name(name).is_some() {
+        let help = if let (Some(swept), Some(_)) = (&group.swept, Metric::from_name(name)) {
+            Some(format!("name a point too: `{path}{}.{name}`", swept.example()))
+        } else if group.part == "arm" && Metric::from_name(name).is_some() {
             known.first().map(|arm| format!("name the arm too: `{path}.{arm}.{name}`"))
         } else {
             advice(name, &known, group.part)

@@ -146,7 +146,7 @@ fn each_point_has_a_state_of_its_own_and_leaves_nothing() {
       setup:
         - sql: CREATE INDEX t_own ON t ({{ columns }}) WITH (fillfactor = {{ fill }})
         - vacuum: t
-      query: SELECT id FROM t WHERE {{ columns }} = 7
+      query: SELECT b FROM t WHERE {{ columns }} = 7
       probe: {index_pages: "SELECT pg_relation_size('t_own') / 8192", never: "SELECT NULL::int"}
       reps: 5
       turns: 5
