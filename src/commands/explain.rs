@@ -1,16 +1,12 @@
 //! `planbook explain`: a pasted plan as an annotated tree, as PostgreSQL's JSON, or for an issue or a post.
 
-mod human;
-mod markdown;
-mod notes;
-mod rows;
-
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::plan::Plan;
+use crate::render;
 
 use super::{CommandError, talk};
 
@@ -60,8 +56,8 @@ pub(super) fn run(args: &ExplainArgs) -> Result<u8, CommandError> {
 fn printed(plans: &[Plan], format: ExplainFormat, width: usize) -> Result<String, CommandError> {
     let each = |print: &dyn Fn(&Plan) -> String| plans.iter().map(print).collect::<Vec<_>>().join("\n");
     Ok(match format {
-        ExplainFormat::Human => each(&|plan| human::page(plan, width, talk::paint())),
-        ExplainFormat::Markdown => each(&markdown::page),
+        ExplainFormat::Human => each(&|plan| render::plan_text(plan, width, talk::paint())),
+        ExplainFormat::Markdown => each(&render::plan_markdown),
         ExplainFormat::Text => each(&Plan::to_text),
         ExplainFormat::Json => {
             let json = serde_json::to_string_pretty(plans).map_err(|error| {

@@ -76,7 +76,7 @@ impl Report {
 
     /// Writes every derived file into `folder`.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RenderError> {
-        render::write(self.subject(), folder)
+        render::write(self.subject(), &render::Templates::default(), folder)
     }
 }
 

@@ -113,6 +113,8 @@ pub enum StepKind {
     Check(Vec<Claim>),
     /// A table of measures in the report.
     Table(Table),
+    /// A plan in the report, or two with what changed.
+    Plan(PlanStep),
 }
 
 impl StepKind {
@@ -133,6 +135,7 @@ impl StepKind {
             Self::Compare(_) => "compare",
             Self::Check(_) => "check",
             Self::Table(_) => "table",
+            Self::Plan(_) => "plan",
         }
     }
 }
@@ -561,6 +564,15 @@ pub struct Table {
     pub of: Vec<Subject>,
     /// Columns after the name.
     pub columns: Vec<Column>,
+}
+
+/// A `plan` step.
+#[derive(Debug, Clone)]
+pub struct PlanStep {
+    /// What stands above it.
+    pub title: Option<String>,
+    /// Whose plans: one, or two, of which the first is the old one. Each names one capture.
+    pub of: Vec<Subject>,
 }
 
 /// A measure or one of its arms.

@@ -8,6 +8,15 @@ use crate::server::{Container, Identity, Pin};
 
 use super::Subject;
 
+/// What the notebook ran on and when, in a few words each.
+pub(super) fn origin(subject: Subject<'_>) -> Vec<String> {
+    let manifest = &subject.recording.manifest;
+    let server = &manifest.server;
+    let version = server.version.split(' ').next().unwrap_or(&server.version);
+    let day = manifest.started.split('T').next().unwrap_or(&manifest.started);
+    vec![manifest.notebook.clone(), format!("PostgreSQL {version} ({})", server.kind), day.to_owned()]
+}
+
 /// Unusual things, said before anything else.
 pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
     let manifest = &subject.recording.manifest;
@@ -59,7 +68,7 @@ fn image_notices(server: &Identity) -> Vec<String> {
 }
 
 /// The container or the package that the server came in.
-fn origin(server: &Identity) -> Vec<(String, String)> {
+fn container(server: &Identity) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     if let Some(package) = &server.package {
@@ -105,7 +114,7 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
         ),
         ("started".to_owned(), manifest.started.clone()),
     ];
-    rows.splice(1..1, origin(server));
+    rows.splice(1..1, container(server));
     for (name, asked, in_force) in server.differences() {
         rows.push((format!("asked for {name}"), format!("{asked}, and {in_force} is in force")));
     }

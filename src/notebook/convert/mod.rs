@@ -11,6 +11,7 @@ mod names;
 mod over;
 mod params;
 mod samples;
+mod plan;
 mod server;
 mod setup;
 mod sql;
