@@ -44,7 +44,7 @@ impl From<Faults> for CommandError {
 
 impl From<&ProjectError> for CommandError {
     fn from(error: &ProjectError) -> Self {
-        Self::usage(error, "its keys are server, experiments and results; see docs/servers.md")
+        Self::usage(error, "its keys are server, experiments, results and templates; see docs/servers.md")
     }
 }
 

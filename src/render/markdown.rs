@@ -9,7 +9,7 @@ pub(super) fn add_filters(environment: &mut minijinja::Environment<'_>) {
 }
 
 /// A code span whose delimiter is longer than any run of backticks inside it, on one line.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = one_line(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };

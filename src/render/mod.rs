@@ -3,8 +3,11 @@
 mod about;
 mod acts;
 mod console;
+#[cfg(test)]
+mod context_tests;
 mod csv;
 mod html;
+mod index;
 mod json;
 mod markdown;
 mod named;
@@ -23,8 +26,11 @@ use crate::notebook::Notebook;
 use crate::recording::{Recording, RecordingError};
 use crate::verdict::Judgement;
 
+pub use about::{day, server_name};
+pub use index::{INDEX_MARK, IndexedNotebook, IndexedRecording, index};
 pub use templates::Templates;
 pub use tree::{plan_html, plan_markdown, plan_text};
+pub use view::Counts;
 
 pub use console::{Paint, measure_lines, summary};
 

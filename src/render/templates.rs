@@ -126,3 +126,40 @@ impl Templates {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_did_not_hold_stands_first_worst_first() {
+        let verdict = |outcome: &str, mark: &str, expected: &str| {
+            json!({
+                "outcome": outcome, "mark": mark, "expected": expected, "subject": "m", "seen": "something", "line": 7,
+                "evidence": null, "nearest": null, "tree": null, "next": null, "anchor": null,
+            })
+        };
+        let context = json!({
+            "notebook": "n", "title": "The title", "summary": "The summary", "tags": [], "origin": [],
+            "notices": ["A `notice`."], "contents": [], "server": [], "settings": [],
+            "counts": {"pass": 3, "fail": 1, "inconclusive": 1, "not_run": 2},
+            "troubles": [
+                verdict("fail", "✗", "claim one"), verdict("not_run", "–", "claim two"),
+                verdict("not_run", "–", "claim three"), verdict("inconclusive", "?", "claim four"),
+            ],
+            "steps": [{"kind": "text", "markdown": "The prose.", "html": "<p>The prose.</p>", "anchor": null, "level": null}],
+        });
+        let order =
+            ["The title", "notice", "claim one", "claim two", "claim three", "claim four", "The prose."];
+        for name in ["report.html", "report.md"] {
+            let text = Templates::default().render(name, &context).unwrap();
+            let places: Vec<Option<usize>> = order.iter().map(|part| text.find(part)).collect();
+            assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in {text}");
+            for part in ["failed", "not run", "inconclusive", "held", "line 7"] {
+                assert!(text.contains(part), "{part} is not in {text}");
+            }
+        }
+    }
+}

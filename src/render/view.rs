@@ -59,9 +59,9 @@ pub(super) struct View {
 }
 
 /// How many verdicts of each kind.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "counts")]
-pub(super) struct Counts {
+pub struct Counts {
     /// They hold.
     pub pass: usize,
     /// They do not.

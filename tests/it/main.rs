@@ -20,6 +20,7 @@ mod plan_paste;
 mod plan_robust;
 mod plan_same;
 mod project;
+mod report;
 mod run;
 mod run_broken;
 mod run_render;

@@ -39,7 +39,11 @@ pub struct Compared {
 /// Compares two plans.
 pub fn compared(old: &Plan, new: &Plan) -> Compared {
     let diff = PlanDiff::between(old, new);
-    let mut out = Compared { cause: sentence(diff.cause).to_owned(), ..Compared::default() };
+    let worked = diff.changes.iter().any(|change| match change {
+        Change::Altered { values, .. } => values.iter().any(|(name, ..)| !is_estimate(name)),
+        _ => false,
+    });
+    let mut out = Compared { cause: sentence(diff.cause, worked).to_owned(), ..Compared::default() };
     for change in &diff.changes {
         match change {
             Change::Added(node) => put(&mut out.new, node, "added", "only here".to_owned()),
@@ -71,14 +75,25 @@ fn put(marks: &mut Marks, node: &Node, kind: &'static str, words: String) {
     marks.insert(std::ptr::from_ref(node), Mark { kind, words, values: vec![] });
 }
 
-fn sentence(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Nothing => "The same plan, which did the same work.",
-        Cause::OnlyTime => "The same plan did the same work; only the times differ.",
-        Cause::Work => "The same plan, expected to do the same, did other work.",
-        Cause::Estimate => "The same plan, of which the planner expected something else.",
-        Cause::Shape => "Another plan.",
+/// `worked` says whether anything but estimates differs.
+fn sentence(cause: Cause, worked: bool) -> &'static str {
+    match (cause, worked) {
+        (Cause::Nothing, _) => "The same plan, which did the same work.",
+        (Cause::OnlyTime, _) => "The same plan did the same work; only the times differ.",
+        (Cause::Work, _) => "The same plan, expected to cost the same, did other work.",
+        (Cause::Estimate, false) => {
+            "The same plan did the same work, though the planner expected something else of it."
+        }
+        (Cause::Estimate, true) => {
+            "The same plan did other work, and the planner expected something else of it."
+        }
+        (Cause::Shape, _) => "Another plan.",
     }
+}
+
+/// What EXPLAIN names with capitals is the planner's; the work bears a notebook's names.
+fn is_estimate(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
 }
 
 /// A notebook's names in words.

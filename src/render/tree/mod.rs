@@ -11,8 +11,10 @@ mod rows;
 mod text;
 mod view;
 
-pub(super) use diff::{Compared, Marks, compared};
+pub(super) use diff::compared;
 pub use markdown::plan_markdown;
+#[cfg(test)]
+pub(super) use page::ExplainView;
 pub use page::plan_html;
 pub use text::plan_text;
 pub(super) use view::TreeView;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::plan::Plan;
 
 use super::super::{RenderError, Templates};
-use super::{Marks, TreeView};
+use super::TreeView;
 
 /// What the page of pasted plans sees.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub struct PastedView {
 pub fn plan_html(plans: &[Plan], templates: &Templates) -> Result<String, RenderError> {
     let pasted = plans.iter().map(|plan| PastedView {
         query: plan.query_text().map(|query| query.trim().to_owned()),
-        tree: TreeView::of(plan, &Marks::new()),
+        tree: TreeView::of(plan),
         text: plan.to_text().trim_end().to_owned(),
     });
     let title = match plans {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::number;
 use crate::plan::{Node, Plan};
 
-use super::diff::{Mark, Marks};
+use super::diff::{Compared, Mark, Marks};
 use super::rows::{Row, Rows, Weight};
 use super::{glossary, notes};
 
@@ -61,11 +61,11 @@ pub struct NodeView {
     pub closes: usize,
     /// Its own time.
     pub own_time: Option<String>,
-    /// Its own time as a share of all, in percent.
+    /// The length of its bar: its own time as a share of the plan's, or of the slower plan's of two, in percent.
     pub time_percent: Option<String>,
     /// Its own blocks.
     pub own_blocks: Option<String>,
-    /// Its own blocks as a share of all, in percent.
+    /// The same of its own blocks.
     pub blocks_percent: Option<String>,
     /// Rows that the planner expected, per execution of the node.
     pub expected: Option<String>,
@@ -106,16 +106,30 @@ pub struct NoteView {
 }
 
 impl TreeView {
-    /// The view of a plan; `marks` say what changed of its nodes.
-    pub fn of(plan: &Plan, marks: &Marks) -> Self {
+    /// The view of a plan.
+    pub fn of(plan: &Plan) -> Self {
         let rows = Rows::of(plan);
+        Self::drawn(plan, &rows, &Scale::of(&rows), &Marks::new())
+    }
+
+    /// Two plans with what changed marked, and bars that can be held against each other.
+    pub fn pair(old: &Plan, new: &Plan, compared: &Compared) -> [Self; 2] {
+        let (old_rows, new_rows) = (Rows::of(old), Rows::of(new));
+        let scale = Scale::of(&old_rows).and(&Scale::of(&new_rows));
+        [
+            Self::drawn(old, &old_rows, &scale, &compared.old),
+            Self::drawn(new, &new_rows, &scale, &compared.new),
+        ]
+    }
+
+    fn drawn(plan: &Plan, rows: &Rows, scale: &Scale, marks: &Marks) -> Self {
         let mut notes: BTreeMap<Option<usize>, Vec<NoteView>> = BTreeMap::new();
-        for note in notes::of(plan, &rows) {
+        for note in notes::of(plan, rows) {
             let view = NoteView { seen: note.seen, next: note.next };
             notes.entry(note.row).or_default().push(view);
         }
-        let scale = Scale::of(&rows);
         let executed = plan.root.loops().is_some();
+        let several = rows.rows.len() > 1;
         let mut nodes: Vec<NodeView> = rows
             .rows
             .iter()
@@ -124,7 +138,8 @@ impl TreeView {
                 notes: notes.remove(&Some(at)).unwrap_or_default(),
                 change: marks.get(&std::ptr::from_ref(row.own.node)).cloned(),
                 cost: row.own.node.total_cost().filter(|_| !executed).map(number::significant),
-                ..node_view(row, &scale)
+                rank: row.rank.filter(|_| several),
+                ..node_view(row, scale)
             })
             .collect();
         hang(&mut nodes);
@@ -135,7 +150,7 @@ impl TreeView {
             rows: any(|node| node.expected.is_some()),
             cost: any(|node| node.cost.is_some()),
         };
-        Self { facts: facts(plan, &rows), columns, nodes, notes: notes.remove(&None).unwrap_or_default() }
+        Self { facts: facts(plan, rows), columns, nodes, notes: notes.remove(&None).unwrap_or_default() }
     }
 }
 
@@ -180,6 +195,17 @@ impl Scale {
     }
 }
 
+impl Scale {
+    /// One scale for two plans.
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            blocks: self.blocks.max(other.blocks),
+            time: self.time.max(other.time),
+            rows: self.rows.max(other.rows),
+        }
+    }
+}
+
 /// A share in percent with one decimal, as CSS takes it.
 fn percent(part: f64, whole: f64) -> String {
     let share = if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 };
@@ -214,7 +240,7 @@ fn node_view(row: &Row, scale: &Scale) -> NodeView {
         expected_percent: expected.map(|rows| percent(rows.ln_1p(), scale.rows)),
         actual_percent: actual.map(|rows| percent(rows.ln_1p(), scale.rows)),
         cost: None,
-        rank: row.rank,
+        rank: None,
         details: row.details.clone(),
         notes: vec![],
         what: glossary::of(node),
@@ -264,7 +290,11 @@ fn numbers(node: &Node) -> Vec<(String, String)> {
         }
         Value::Object(_) => None,
     };
-    let shown = node.properties().iter().filter(|(name, _)| !SAID.contains(name) && !is_condition(name));
+    let own_name = |name: &str, said: &Value| name == "Alias" && said.as_str() == node.relation();
+    let shown = node
+        .properties()
+        .iter()
+        .filter(|(name, said)| !SAID.contains(name) && !is_condition(name) && !own_name(name, said));
     shown.filter_map(|(name, said)| Some((name.to_owned(), value(said)?))).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::metric::Metric;
 use crate::notebook::{Measure, Step};
 use crate::recording::ArmKey;
 
-use super::super::tree::{Marks, TreeView};
+use super::super::tree::TreeView;
 use super::super::{Subject, about, acts};
 use super::{HeadView, StatementView, VerdictView, arm_name, metric_cell, was_not_run};
 
@@ -126,7 +126,7 @@ fn arm_view(subject: Subject<'_>, key: &ArmKey, result: &ArmResult, name: String
         within: event.within.clone(),
         file: captured.file.clone(),
         plan: captured.text.trim_end().to_owned(),
-        tree: TreeView::of(&captured.plan, &Marks::new()),
+        tree: TreeView::of(&captured.plan),
         notes: about::notes(event, result),
     })
 }

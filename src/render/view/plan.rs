@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::notebook::{PlanStep, Subject as Named};
 use crate::recording::{ArmKey, Captured};
 
-use super::super::tree::{Compared, Marks, TreeView, compared, plan_text};
+use super::super::tree::{TreeView, compared, plan_text};
 use super::super::{Paint, Subject};
 use super::name_of;
 
@@ -53,24 +53,25 @@ pub(super) fn plan_view(subject: Subject<'_>, step: &PlanStep) -> PlanView {
         [(_, Some(old)), (_, Some(new))] => Some(compared(&old.plan, &new.plan)),
         _ => None,
     };
-    let Compared { cause, lines, old, new } = difference.unwrap_or_default();
-    let marks = [old, new];
-    let none = Marks::new();
-    let sides = sides.into_iter().enumerate();
+    let trees: Vec<Option<TreeView>> = match (sides.as_slice(), &difference) {
+        ([(_, Some(old)), (_, Some(new))], Some(compared)) => {
+            TreeView::pair(&old.plan, &new.plan, compared).map(Some).into()
+        }
+        _ => sides.iter().map(|(_, captured)| captured.map(|one| TreeView::of(&one.plan))).collect(),
+    };
+    let sides = sides.into_iter().zip(trees);
     PlanView {
         title: step.title.clone(),
-        sides: sides
-            .map(|(at, (name, captured))| side(name, captured, marks.get(at).unwrap_or(&none)))
-            .collect(),
-        cause: (!cause.is_empty()).then_some(cause),
-        changes: lines,
+        sides: sides.map(|((name, captured), tree)| side(name, captured, tree)).collect(),
+        cause: difference.as_ref().map(|compared| compared.cause.clone()),
+        changes: difference.map(|compared| compared.lines).unwrap_or_default(),
     }
 }
 
-fn side(name: String, captured: Option<&Captured>, marks: &Marks) -> SideView {
+fn side(name: String, captured: Option<&Captured>, tree: Option<TreeView>) -> SideView {
     SideView {
         name,
-        tree: captured.map(|captured| TreeView::of(&captured.plan, marks)),
+        tree,
         annotated: captured.map(|captured| plan_text(&captured.plan, WIDTH, Paint { colour: false })),
         plan: captured.map(|captured| captured.text.trim_end().to_owned()),
         file: captured.map(|captured| captured.file.clone()),
