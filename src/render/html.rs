@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use minijinja::{Environment, Value};
+use minijinja::{AutoEscape, Environment, Error, Output, State, Value};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
@@ -14,6 +14,14 @@ pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("beside", |path: &str| beside(path));
     environment.add_filter("line_count", |text: &str| text.lines().count());
     environment.add_filter("csp_hash", |text: &str| csp_hash(text));
+}
+
+/// Writes a value into a template: escaped in pages, unless it is HTML already.
+pub(super) fn write(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
+    match value.as_str().filter(|_| *state.auto_escape() == AutoEscape::Html && !value.is_safe()) {
+        Some(text) => out.write_str(&prose::escaped(text)).map_err(Error::from),
+        None => minijinja::escape_formatter(out, state, value),
+    }
 }
 
 /// What stays as it is in the path of a file.

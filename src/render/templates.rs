@@ -93,6 +93,7 @@ impl Templates {
         let syntax =
             SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
         environment.set_syntax(syntax.map_err(|error| self.failed("report.md", &error))?);
+        environment.set_formatter(html::write);
         markdown::add_filters(&mut environment);
         html::add_filters(&mut environment);
         for (name, text) in &self.texts {
