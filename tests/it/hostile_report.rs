@@ -13,7 +13,7 @@ tags: ["<b onclick=alert(1)>tag</b>", "</script><script>alert(1)</script>"]
 params: {evil: "</code></pre><svg onload=alert(1)>"}
 dataset:
   sql:
-    - CREATE TABLE "<img src=x onerror=alert(1)>" ("<b>" text, "=1+1" int, "{{ n }}" int)
+    - CREATE TABLE "<img src=x onerror=alert(1)>" ("<b>" text, "=1+1" int, "{% raw %}{{ n }}{% endraw %}" int)
     - INSERT INTO "<img src=x onerror=alert(1)>" SELECT '<script>alert(1)</script>', g, g FROM generate_series(1, 50) AS g
 steps:
   - text: |
@@ -108,7 +108,7 @@ fn markdown_is_harmless(name: &str, lower: &str) {
                 let outside: String = line.split('`').step_by(2).collect();
                 let tags = outside.split('<').skip(1).filter(|rest| !ours(rest));
                 let tags: Vec<_> = tags.collect();
-                assert!(tags.is_empty() && !outside.contains("](javascript"), "{name}: {line}");
+                assert!(tags.is_empty() && !outside.replace("\\]", "").contains("](javascript"), "{name}: {line}");
             }
             _ => {}
         }
