@@ -36,9 +36,7 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
     let mut done = Vec::new();
     let ended = run_groups(args, &spec, &notebooks, &interrupt, &templates, &mut done);
     let code = done.iter().map(|one| one.code).max().unwrap_or_default();
-    if !done.is_empty() {
-        index::write(&args.places.results, &templates)?;
-    }
+    let indexed = if done.is_empty() { Ok(()) } else { index::write(&args.places.results, &templates) };
     if args.reports.open {
         let made: Vec<PathBuf> = done.iter().map(|one| one.place.clone()).collect();
         show::reports(&made, Some(&args.places.results));
@@ -48,7 +46,7 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
         let outcomes: Value = done.into_iter().map(|one| one.json).collect();
         talk::print(format_args!("{outcomes:#}\n"));
     }
-    ended.map(|()| code)
+    ended.and(indexed).map(|()| code)
 }
 
 /// Runs each group on its server. `done` takes every notebook that finished, however the rest ends.

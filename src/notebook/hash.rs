@@ -222,7 +222,10 @@ fn shown(step: &Step) -> Value {
             json!({ "table": table.id, "title": table.title, "of": of, "columns": columns })
         }
         StepKind::Plan(plan) => {
-            let of = plan.of.iter().map(|subject| json!([subject.measure, subject.arm]));
+            let of = plan.of.iter().map(|planned| {
+                let point = planned.point.as_ref().map(ToString::to_string);
+                json!([planned.subject.measure, planned.subject.arm, point])
+            });
             json!({ "plan": of.collect::<Vec<_>>(), "title": plan.title })
         }
         other => Value::from(other.key()),

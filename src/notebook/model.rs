@@ -571,8 +571,17 @@ pub struct Table {
 pub struct PlanStep {
     /// What stands above it.
     pub title: Option<String>,
-    /// Whose plans: one, or two, of which the first is the old one. Each names one capture.
-    pub of: Vec<Subject>,
+    /// Whose plans: one, or two, of which the first is the old one.
+    pub of: Vec<Planned>,
+}
+
+/// What has one plan: a measure without arms, an arm, or a point of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// The measure or sweep, and the arm.
+    pub subject: Subject,
+    /// The point of a sweep.
+    pub point: Option<Point>,
 }
 
 /// A measure or one of its arms.

@@ -353,7 +353,7 @@ pub(super) struct Explain {
 pub(super) struct PlanStep {
     /// What stands above it.
     pub(super) title: Option<Text>,
-    /// One or two measures: a measure without arms, or one arm as `measure.arm`.
+    /// One or two: a measure without arms, an arm as `measure.arm`, or a point as `sweep.arm.at(n=50)`.
     pub(super) of: OneOrMany<Text>,
 }
 

@@ -276,6 +276,10 @@ fn section(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Section 
         }
         StepKind::Measure(measure) => (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str()),
         StepKind::Time(time) => (time.label.as_ref().or(Some(&time.id)), time.id.as_str()),
+        StepKind::Sweep(sweep) => {
+            let measure = &sweep.measure;
+            (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str())
+        }
         StepKind::Plan(plan) => (plan.title.as_ref(), "plan"),
         StepKind::Table(table) => (None, table.id.as_str()),
         StepKind::Storage(storage) => (None, storage.id.as_str()),

@@ -29,7 +29,7 @@ fn checker() -> Option<String> {
 fn sound(page: &mut Page, look: Look) {
     let place = format!("{} {look:?}", page.address);
     let asked = page.requests();
-    assert_eq!(asked, [page.address.clone()], "{place}: asks for something");
+    assert_eq!(asked, std::slice::from_ref(&page.address), "{place}: asks for something");
     for unfolded in [false, true] {
         if unfolded {
             page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })");

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::notebook::{PlanStep, Subject as Named};
+use crate::notebook::{PlanStep, Planned};
 use crate::recording::{ArmKey, Captured};
 
 use super::super::tree::{TreeView, compared, plan_text};
@@ -44,8 +44,11 @@ pub(in crate::render) struct SideView {
 const WIDTH: usize = 100;
 
 pub(super) fn plan_view(subject: Subject<'_>, step: &PlanStep) -> PlanView {
-    let captured = |named: &Named| {
-        let key = ArmKey::new(&named.measure, named.arm.as_deref());
+    let captured = |planned: &Planned| {
+        let key = ArmKey {
+            point: planned.point.clone(),
+            ..ArmKey::new(&planned.subject.measure, planned.subject.arm.as_deref())
+        };
         (name_of(subject, &key), subject.recording.captures.get(&key))
     };
     let sides: Vec<(String, Option<&Captured>)> = step.of.iter().map(captured).collect();
