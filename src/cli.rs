@@ -68,6 +68,25 @@ pub struct Places {
     pub results: PathBuf,
 }
 
+/// How reports are made.
+#[derive(Debug, Clone, Args)]
+pub struct Reports {
+    /// Folder of templates that take the place of the shipped ones, file by file; see docs/templates.md
+    #[arg(long, value_name = "DIR")]
+    pub templates: Option<PathBuf>,
+    /// Open the report in a browser, or the index where several were made
+    #[arg(long)]
+    pub open: bool,
+}
+
+impl Reports {
+    /// The folder of templates that is asked for: here, or in `planbook.yaml`.
+    #[must_use]
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.templates.clone().or_else(project::templates)
+    }
+}
+
 /// Changes to a notebook's parameters.
 #[derive(Debug, Clone, Args)]
 pub struct Changes {
@@ -100,6 +119,9 @@ pub struct RunArgs {
     /// Where things are
     #[command(flatten)]
     pub places: Places,
+    /// How reports are made
+    #[command(flatten)]
+    pub reports: Reports,
     /// Measure this one alone; the steps that prepare are run all the same
     #[arg(long, value_name = "ID")]
     pub only: Option<String>,
@@ -154,6 +176,9 @@ pub struct RenderArgs {
     /// Where things are
     #[command(flatten)]
     pub places: Places,
+    /// How reports are made
+    #[command(flatten)]
+    pub reports: Reports,
 }
 
 /// `planbook schema`

@@ -18,6 +18,8 @@ pub struct Project {
     pub experiments: Option<PathBuf>,
     /// The folder of the recordings.
     pub results: Option<PathBuf>,
+    /// The folder of the project's own templates.
+    pub templates: Option<PathBuf>,
 }
 
 /// The server of a project.
@@ -77,6 +79,11 @@ pub(crate) fn experiments() -> PathBuf {
 pub(crate) fn results() -> PathBuf {
     let named = Project::current().ok().and_then(|project| project.results.clone());
     named.unwrap_or_else(|| "results".into())
+}
+
+/// The folder of templates where the command line names none.
+pub(crate) fn templates() -> Option<PathBuf> {
+    Project::current().ok().and_then(|project| project.templates.clone())
 }
 
 /// The server where the command line names none.

@@ -44,7 +44,7 @@ impl From<Faults> for CommandError {
 
 impl From<&ProjectError> for CommandError {
     fn from(error: &ProjectError) -> Self {
-        Self::usage(error, "its keys are server, experiments and results; see docs/servers.md")
+        Self::usage(error, "its keys are server, experiments, results and templates; see docs/servers.md")
     }
 }
 
@@ -102,6 +102,10 @@ impl From<RenderError> for CommandError {
     fn from(error: RenderError) -> Self {
         match error {
             RenderError::Recording(error) => error.into(),
+            wrong @ (RenderError::Template { .. } | RenderError::Templates { .. }) => Self::usage(
+                chain(&wrong),
+                "docs/templates.md says what templates there are and what they see",
+            ),
             other => Self::environment(
                 chain(&other),
                 "the evidence is kept; `planbook render` makes the report again",

@@ -1,16 +1,13 @@
 //! `planbook explain`: a pasted plan as an annotated tree, as PostgreSQL's JSON, or for an issue or a post.
 
-mod human;
-mod markdown;
-mod notes;
-mod rows;
-
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::plan::Plan;
+use crate::project;
+use crate::render;
 
 use super::{CommandError, talk};
 
@@ -24,6 +21,12 @@ pub struct ExplainArgs {
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: ExplainFormat,
+    /// As a page for a browser: `--format html`
+    #[arg(long, conflicts_with = "format")]
+    pub html: bool,
+    /// Folder of templates that take the place of the shipped ones, file by file; see docs/templates.md
+    #[arg(long, value_name = "DIR")]
+    pub templates: Option<PathBuf>,
     /// Columns to use; the terminal's, or 110 where there is none
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
     pub width: Option<u16>,
@@ -41,6 +44,8 @@ pub enum ExplainFormat {
     Text,
     /// For an issue or a post
     Markdown,
+    /// A page for a browser, which needs nothing beside it
+    Html,
 }
 
 /// Columns where no terminal says.
@@ -53,16 +58,24 @@ pub(super) fn run(args: &ExplainArgs) -> Result<u8, CommandError> {
         CommandError::usage(format!("{name}: {error}"), "give what EXPLAIN (ANALYZE, BUFFERS) printed, whole")
     })?;
     let width = args.width.map(usize::from).unwrap_or_else(terminal_width);
-    talk::print(printed(&plans, args.format, width)?);
+    let format = if args.html { ExplainFormat::Html } else { args.format };
+    let templates = args.templates.clone().or_else(project::templates);
+    talk::print(printed(&plans, format, width, templates.as_deref())?);
     Ok(0)
 }
 
-fn printed(plans: &[Plan], format: ExplainFormat, width: usize) -> Result<String, CommandError> {
+fn printed(
+    plans: &[Plan],
+    format: ExplainFormat,
+    width: usize,
+    templates: Option<&Path>,
+) -> Result<String, CommandError> {
     let each = |print: &dyn Fn(&Plan) -> String| plans.iter().map(print).collect::<Vec<_>>().join("\n");
     Ok(match format {
-        ExplainFormat::Human => each(&|plan| human::page(plan, width, talk::paint())),
-        ExplainFormat::Markdown => each(&markdown::page),
+        ExplainFormat::Human => each(&|plan| render::plan_text(plan, width, talk::paint())),
+        ExplainFormat::Markdown => each(&render::plan_markdown),
         ExplainFormat::Text => each(&Plan::to_text),
+        ExplainFormat::Html => render::plan_html(plans, &super::render::templates(templates)?)?,
         ExplainFormat::Json => {
             let json = serde_json::to_string_pretty(plans).map_err(|error| {
                 CommandError::usage(format!("the plan has no JSON: {error}"), "report this input")

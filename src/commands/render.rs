@@ -1,15 +1,15 @@
 //! `planbook render`, and the way from a recording to its report that `run` takes too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::analysis::Analysis;
 use crate::cli::RenderArgs;
 use crate::notebook::{self, Notebook, Overrides};
 use crate::recording::Recording;
-use crate::render::{self, RenderError, Subject};
+use crate::render::{self, RenderError, Subject, Templates};
 use crate::verdict::Judgement;
 
-use super::{CommandError, error, find, talk};
+use super::{CommandError, error, find, index, show, talk};
 
 /// Makes the reports of recordings again, without a server.
 pub(super) fn run(args: &RenderArgs) -> Result<u8, CommandError> {
@@ -26,21 +26,38 @@ pub(super) fn run(args: &RenderArgs) -> Result<u8, CommandError> {
         }
         found.extend(recordings);
     }
+    let templates = templates(args.reports.folder().as_deref())?;
     // One that is damaged does not keep the others from their reports.
     let mut code = 0;
-    for path in &found {
-        if let Err(error) = render_one(path, &args.places.experiments) {
-            code = code.max(error.code);
-            talk::say(error::printed(&error));
+    let mut made = Vec::new();
+    for path in found {
+        match render_one(&path, &args.places.experiments, &templates) {
+            Ok(()) => made.push(path),
+            Err(error) => {
+                code = code.max(error.code);
+                talk::say(error::printed(&error));
+            }
         }
+    }
+    let homes = index::homes(&made);
+    for home in &homes {
+        index::write(home, &templates)?;
+    }
+    if args.reports.open {
+        show::reports(&made, homes.first().map(PathBuf::as_path));
     }
     Ok(code)
 }
 
-fn render_one(path: &Path, experiments: &Path) -> Result<(), CommandError> {
+/// The templates in force.
+pub(super) fn templates(folder: Option<&Path>) -> Result<Templates, CommandError> {
+    Ok(folder.map_or_else(|| Ok(Templates::default()), Templates::with)?)
+}
+
+fn render_one(path: &Path, experiments: &Path, templates: &Templates) -> Result<(), CommandError> {
     let present = present_notebook(path, experiments)?;
     let report = Report::open(path, present)?;
-    report.write(path)?;
+    report.write(templates, path)?;
     talk::print(format_args!("{}\n", path.join("report.md").display()));
     Ok(())
 }
@@ -75,8 +92,8 @@ impl Report {
     }
 
     /// Writes every derived file into `folder`.
-    pub(super) fn write(&self, folder: &Path) -> Result<(), RenderError> {
-        render::write(self.subject(), folder)
+    pub(super) fn write(&self, templates: &Templates, folder: &Path) -> Result<(), RenderError> {
+        render::write(self.subject(), templates, folder)
     }
 }
 

@@ -11,13 +11,13 @@ use crate::cli::{Format, RunArgs};
 use crate::notebook::{self, Notebook, Overrides, StepKind};
 use crate::project::Project;
 use crate::recording::{self, Event, Inputs, Manifest, Observer, RecordingError, Status, Writer};
-use crate::render;
+use crate::render::{self, Templates};
 use crate::run::{self, Ended, Interrupt, Job, RunError};
 use crate::server::{self, Server, ServerError, Spec};
 
 use super::progress::Progress;
 use super::render::Report;
-use super::{CommandError, error, find, groups, list, signals, talk};
+use super::{CommandError, error, find, groups, index, list, show, signals, talk};
 
 /// The seed of the order of turns and of the bootstrap. Fixed, so that two runs differ in nothing that is ours.
 const SEED: u64 = 20_260_101;
@@ -28,19 +28,25 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, CommandError> {
         return nothing_named(args);
     }
     let spec: Spec = args.server.parse()?;
+    let templates = super::render::templates(args.reports.folder().as_deref())?;
     let notebooks = load(args)?;
     check_results(&args.places.results)?;
     let interrupt = signals::listen()?;
     groups::check(&spec, &notebooks)?;
     let mut done = Vec::new();
-    let ended = run_groups(args, &spec, &notebooks, &interrupt, &mut done);
+    let ended = run_groups(args, &spec, &notebooks, &interrupt, &templates, &mut done);
     let code = done.iter().map(|one| one.code).max().unwrap_or_default();
+    let indexed = if done.is_empty() { Ok(()) } else { index::write(&args.places.results, &templates) };
+    if args.reports.open {
+        let made: Vec<PathBuf> = done.iter().map(|one| one.place.clone()).collect();
+        show::reports(&made, Some(&args.places.results));
+    }
     // Also where a later one broke: what finished is recorded, and its reader hears of it.
     if args.format == Format::Json {
         let outcomes: Value = done.into_iter().map(|one| one.json).collect();
         talk::print(format_args!("{outcomes:#}\n"));
     }
-    ended.map(|()| code)
+    ended.and(indexed).map(|()| code)
 }
 
 /// Runs each group on its server. `done` takes every notebook that finished, however the rest ends.
@@ -49,6 +55,7 @@ fn run_groups(
     spec: &Spec,
     notebooks: &[Notebook],
     interrupt: &Interrupt,
+    templates: &Templates,
     done: &mut Vec<Done>,
 ) -> Result<(), CommandError> {
     let project = Project::current()?;
@@ -57,7 +64,7 @@ fn run_groups(
         let mut server = server::start(spec, &needs, &mut |line| talk::say(format_args!("  {line}")))?;
         talk::say(format_args!("  server   {} · PostgreSQL {}", server.kind(), server.identity().version));
         let ended = group.notebooks.iter().try_for_each(|notebook| {
-            run_one(args, notebook, &mut server, interrupt).map(|one| done.push(one))
+            run_one(args, notebook, &mut server, interrupt, templates).map(|one| done.push(one))
         });
         let stopped = if args.keep { keep(server) } else { server.stop() };
         ended?;
@@ -155,6 +162,7 @@ pub(super) fn check_results(results: &Path) -> Result<(), CommandError> {
 
 struct Done {
     code: u8,
+    place: PathBuf,
     json: Value,
 }
 
@@ -164,9 +172,10 @@ fn run_one(
     notebook: &Notebook,
     server: &mut Server,
     interrupt: &Interrupt,
+    templates: &Templates,
 ) -> Result<Done, CommandError> {
     let database = database_name(&notebook.name);
-    let done = run_in(args, notebook, server, &database, interrupt);
+    let done = run_in(args, notebook, server, &database, interrupt, templates);
     if args.keep {
         talk::say(format_args!("  kept     the database {database}"));
         return done;
@@ -183,6 +192,7 @@ fn run_in(
     server: &mut Server,
     database: &str,
     interrupt: &Interrupt,
+    templates: &Templates,
 ) -> Result<Done, CommandError> {
     let finished = recording_folder(args, notebook, server);
     let manifest = manifest(args, notebook, server);
@@ -206,7 +216,7 @@ fn run_in(
     }
     // The report is part of what is put in place: a recording without one would look unfinished.
     let report = Report::open(writer.path(), Some(notebook.clone()))?;
-    report.write(writer.path())?;
+    report.write(templates, writer.path())?;
     let place = writer.finish()?;
     Ok(conclude(args, &report, &place))
 }
@@ -223,9 +233,10 @@ fn conclude(args: &RunArgs, report: &Report, place: &Path) -> Done {
         "holds": holds,
         "recording": place.display().to_string(),
         "report": place.join("report.md").display().to_string(),
+        "page": place.join("report.html").display().to_string(),
         "verdicts": subject.judgement.verdicts,
     });
-    Done { code: u8::from(!holds), json }
+    Done { code: u8::from(!holds), place: place.to_owned(), json }
 }
 
 fn status(ended: &Result<Ended, RunError>) -> Status {

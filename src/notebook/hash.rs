@@ -74,7 +74,7 @@ fn dataset(dataset: &Dataset) -> Value {
 /// A step that acts on the server; the others are left out, so that adding one changes nothing.
 fn runs(step: &Step) -> Option<Value> {
     Some(match &step.kind {
-        StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) => return None,
+        StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) | StepKind::Plan(_) => return None,
         StepKind::Let(bindings) => {
             let bound = bindings.iter().map(|binding| match &binding.value {
                 BindingValue::Sql(sql) => json!([binding.name, "sql", text(sql)]),
@@ -220,6 +220,13 @@ fn shown(step: &Step) -> Value {
                 })
                 .collect();
             json!({ "table": table.id, "title": table.title, "of": of, "columns": columns })
+        }
+        StepKind::Plan(plan) => {
+            let of = plan.of.iter().map(|planned| {
+                let point = planned.point.as_ref().map(ToString::to_string);
+                json!([planned.subject.measure, planned.subject.arm, point])
+            });
+            json!({ "plan": of.collect::<Vec<_>>(), "title": plan.title })
         }
         other => Value::from(other.key()),
     }

@@ -113,6 +113,8 @@ pub enum StepKind {
     Check(Vec<Claim>),
     /// A table of measures in the report.
     Table(Table),
+    /// A plan in the report, or two with what changed.
+    Plan(PlanStep),
 }
 
 impl StepKind {
@@ -133,6 +135,7 @@ impl StepKind {
             Self::Compare(_) => "compare",
             Self::Check(_) => "check",
             Self::Table(_) => "table",
+            Self::Plan(_) => "plan",
         }
     }
 }
@@ -561,6 +564,24 @@ pub struct Table {
     pub of: Vec<Subject>,
     /// Columns after the name.
     pub columns: Vec<Column>,
+}
+
+/// A `plan` step.
+#[derive(Debug, Clone)]
+pub struct PlanStep {
+    /// What stands above it.
+    pub title: Option<String>,
+    /// Whose plans: one, or two, of which the first is the old one.
+    pub of: Vec<Planned>,
+}
+
+/// What has one plan: a measure without arms, an arm, or a point of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// The measure or sweep, and the arm.
+    pub subject: Subject,
+    /// The point of a sweep.
+    pub point: Option<Point>,
 }
 
 /// A measure or one of its arms.

@@ -151,6 +151,8 @@ pub(super) enum Step {
     Check(OneOrMany<Either<Entries<Expr>, Expr>>),
     /// A table of measures in the report.
     Table(Table),
+    /// A plan in the report, or two side by side with what changed.
+    Plan(PlanStep),
 }
 
 /// Where the value of a name comes from: one of the two.
@@ -342,6 +344,17 @@ pub(super) struct Explain {
     pub(super) verbose: Option<Text>,
     /// WAL (on)
     pub(super) wal: Option<Text>,
+}
+
+/// A plan as a tree in the report, or two side by side with what changed between them marked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "a plan")]
+#[schemars(rename = "Plan")]
+pub(super) struct PlanStep {
+    /// What stands above it.
+    pub(super) title: Option<Text>,
+    /// One or two: a measure without arms, an arm as `measure.arm`, or a point as `sweep.arm.at(n=50)`.
+    pub(super) of: OneOrMany<Text>,
 }
 
 /// A table of measures in the report, and a CSV of the same name.

@@ -220,6 +220,12 @@ impl<'a> Label<'a> {
     }
 }
 
+/// Every type of node of PostgreSQL 13 to 18, as EXPLAIN's JSON names it.
+pub fn node_types() -> impl Iterator<Item = &'static str> {
+    let composed = ["Aggregate", "Hash Join", "Merge Join", "ModifyTable", "Nested Loop", "SetOp"];
+    PLAIN.iter().copied().chain(composed)
+}
+
 /// Every spelling a pattern can begin with, for the nearest right form.
 pub(super) fn known_words() -> Vec<String> {
     let mut all: Vec<String> = PLAIN.iter().map(|words| (*words).to_owned()).collect();

@@ -35,6 +35,7 @@ pub use document::Plan;
 pub use error::{MAX_BYTES, MAX_DEPTH, PlanError};
 pub use estimate::Estimate;
 pub use exclusive::Own;
+pub use label::node_types;
 pub use node::Node;
 pub use pattern::{Families, Pattern, PatternError};
 pub use properties::Properties;

@@ -5,8 +5,29 @@ use crate::metric::Metric;
 use crate::number;
 use crate::recording::{BuiltEvent, CaptureEvent, CaptureWay, Event, Status};
 use crate::server::{Container, Identity, Pin};
+use crate::template::escape_markdown;
 
 use super::Subject;
+use super::markdown::code;
+
+/// What the notebook ran on and when, in a few words each.
+pub(super) fn origin(subject: Subject<'_>) -> Vec<String> {
+    let manifest = &subject.recording.manifest;
+    vec![manifest.notebook.clone(), server_name(&manifest.server), day(&manifest.started)]
+}
+
+/// A server in a few words: `PostgreSQL 15.18 (local)`.
+#[must_use]
+pub fn server_name(server: &Identity) -> String {
+    let version = server.version.split(' ').next().unwrap_or(&server.version);
+    format!("PostgreSQL {version} ({})", server.kind)
+}
+
+/// The day of a point in time such as `2026-01-31T12:00:00Z`.
+#[must_use]
+pub fn day(time: &str) -> String {
+    time.split('T').next().unwrap_or(time).to_owned()
+}
 
 /// Unusual things, said before anything else.
 pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
@@ -22,18 +43,18 @@ pub(super) fn notices(subject: Subject<'_>) -> Vec<String> {
         Status::Interrupted => notices.push("This run was interrupted before its end.".to_owned()),
     }
     if let Some(profile) = &manifest.profile {
-        notices.push(format!("Profile `{profile}`, not the notebook's full size."));
+        notices.push(format!("Profile {}, not the notebook's full size.", code(profile)));
     }
     if !manifest.overrides.is_empty() {
         let changed: Vec<String> =
-            manifest.overrides.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
+            manifest.overrides.iter().map(|(name, value)| code(&format!("{name} = {value}"))).collect();
         notices.push(format!("Parameters changed for this run: {}.", changed.join(", ")));
     }
     if let Some(only) = &manifest.only {
-        notices.push(format!("Only `{only}` was measured."));
+        notices.push(format!("Only {} was measured.", code(only)));
     }
     notices.extend(subject.recording.events.iter().filter_map(|event| match event {
-        Event::Note { text, .. } => Some(format!("{text}.")),
+        Event::Note { text, .. } => Some(format!("{}.", escape_markdown(text))),
         _ => None,
     }));
     notices
@@ -45,21 +66,22 @@ fn image_notices(server: &Identity) -> Vec<String> {
     let mut notices = Vec::new();
     if image.pin == Pin::None {
         notices.push(format!(
-            "Made on `{}`, which no digest pins: it may name another image tomorrow.",
-            image.reference
+            "Made on {}, which no digest pins: it may name another image tomorrow.",
+            code(&image.reference)
         ));
     }
     if let Some(pinned) = &image.instead_of {
         notices.push(format!(
-            "Made on another image than `{pinned}`, which compose.yaml pins: `{}`.",
-            image.reference
+            "Made on another image than {}, which compose.yaml pins: {}.",
+            code(pinned),
+            code(&image.reference)
         ));
     }
     notices
 }
 
 /// The container or the package that the server came in.
-fn origin(server: &Identity) -> Vec<(String, String)> {
+fn container(server: &Identity) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     if let Some(package) = &server.package {
@@ -105,7 +127,7 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
         ),
         ("started".to_owned(), manifest.started.clone()),
     ];
-    rows.splice(1..1, origin(server));
+    rows.splice(1..1, container(server));
     for (name, asked, in_force) in server.differences() {
         rows.push((format!("asked for {name}"), format!("{asked}, and {in_force} is in force")));
     }

@@ -1,5 +1,6 @@
 //! Statements, and the steps `time`, `storage` and `compare`, as the report's templates see them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::analysis::ArmResult;
@@ -11,54 +12,83 @@ use crate::recording::{ArmKey, ComparedEvent, Event, ExecutedEvent, StatementEve
 use super::Subject;
 use super::view::{HeadView, VerdictView, metric_cell, was_not_run};
 
-#[derive(Debug, Serialize)]
+/// A statement that ran.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "statement")]
 pub(super) struct StatementView {
+    /// The statement, without a semicolon.
     pub sql: String,
+    /// The server's command tag, or what a VACUUM left.
     pub result: String,
+    /// How long it took.
     pub duration: String,
+    /// What the server said meanwhile.
     pub notices: Vec<String>,
 }
 
 /// A statement that was timed under one or more arms.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "time")]
 pub(super) struct TimeView {
+    /// Its name in expressions and files.
     pub id: String,
+    /// What a reader calls it, where the notebook says.
     pub label: Option<String>,
+    /// Whether the run ended before it.
     pub not_run: bool,
     /// One statement, where all arms share it.
     pub statement: Option<String>,
+    /// The heads of the table's columns.
     pub header: Vec<HeadView>,
+    /// The table's rows, one per arm; the first cell is the arm's name.
     pub rows: Vec<Vec<String>>,
+    /// The arms that were executed.
     pub arms: Vec<TimeArmView>,
+    /// What was expected of it, and what came out.
     pub verdicts: Vec<VerdictView>,
 }
 
-#[derive(Debug, Serialize)]
+/// One arm of a timed statement.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "time arm")]
 pub(super) struct TimeArmView {
+    /// What a reader calls it.
     pub name: String,
+    /// The statement as it was executed.
     pub statement: String,
+    /// Settings of this arm: name and value.
     pub settings: Vec<(String, String)>,
     /// What prepared its database.
     pub prepared: Vec<StatementView>,
+    /// EXPLAIN's text, where the statement has a plan; it was not analyzed.
     pub plan: Option<String>,
 }
 
 /// Sizes of relations.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "storage")]
 pub(super) struct StorageView {
+    /// What stands above it.
     pub title: Option<String>,
+    /// Its name in expressions.
     pub id: String,
+    /// Whether the run ended before it.
     pub not_run: bool,
+    /// The heads of the columns.
     pub header: Vec<HeadView>,
+    /// The rows; the first cell is the relation, or one of its indexes.
     pub rows: Vec<Vec<String>>,
 }
 
 /// Queries whose rows were compared.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "compare")]
 pub(super) struct CompareView {
+    /// Whether the run ended before it.
     pub not_run: bool,
     /// Name, query, number of rows.
     pub sides: Vec<(String, String, String)>,
+    /// Whether the rows agree.
     pub verdicts: Vec<VerdictView>,
 }
 

@@ -148,7 +148,7 @@ pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
         count(Outcome::NotRun),
         seconds.unwrap_or_default()
     );
-    let _ = writeln!(out, "  {}", folder.join("report.md").display());
+    let _ = writeln!(out, "  {} · report.html", folder.join("report.md").display());
     out
 }
 

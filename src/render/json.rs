@@ -13,6 +13,9 @@ pub(super) fn verdicts(subject: Subject<'_>) -> Result<Vec<u8>, RenderError> {
     let count = |outcome| subject.judgement.count(outcome);
     let value = json!({
         "notebook": subject.recording.manifest.notebook,
+        "title": subject.notebook.title,
+        "summary": subject.notebook.summary,
+        "tags": subject.notebook.tags,
         "status": subject.recording.manifest.status,
         "pass": count(Outcome::Pass),
         "fail": count(Outcome::Fail),

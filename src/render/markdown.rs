@@ -1,34 +1,15 @@
-//! `report.md`, from a template.
+//! What the templates of markdown write with: code, cells, plain text and fences that nothing can leave.
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Value};
-
-use super::RenderError;
-use super::view::View;
-
-const REPORT: &str = include_str!("../../templates/report.md");
-
-/// The report as markdown that reads well on GitHub.
-pub(super) fn report(view: &View) -> Result<String, RenderError> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_syntax(syntax()?);
+/// Adds the filters of markdown.
+pub(super) fn add_filters(environment: &mut minijinja::Environment<'_>) {
     environment.add_filter("code", |text: &str| code(text));
     environment.add_filter("cell", |text: &str| cell(text));
     environment.add_filter("plain", |text: &str| plain(text));
     environment.add_filter("fence", |text: &str, language: &str| fence(text, language));
-    let text = environment.render_named_str("report.md", REPORT, Value::from(Serde(view)))?;
-    Ok(squeeze(&text))
-}
-
-fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
-    SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()
 }
 
 /// A code span whose delimiter is longer than any run of backticks inside it, on one line.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = one_line(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -70,7 +51,7 @@ fn longest_run(text: &str) -> usize {
 }
 
 /// No more than one empty line in a row outside fenced blocks, and one line end at the end.
-fn squeeze(text: &str) -> String {
+pub(super) fn squeeze(text: &str) -> String {
     let mut out = String::new();
     let mut fence: Option<&str> = None;
     let mut empty = true;

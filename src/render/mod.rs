@@ -3,21 +3,35 @@
 mod about;
 mod acts;
 mod console;
+#[cfg(test)]
+mod context_tests;
 mod csv;
+mod html;
+mod index;
 mod json;
 mod markdown;
 mod named;
+mod prose;
+mod shapes;
 mod sweep;
+mod templates;
 mod text;
+mod tree;
 mod view;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::analysis::Analysis;
 use crate::notebook::Notebook;
 use crate::recording::{Recording, RecordingError};
 use crate::verdict::Judgement;
+
+pub use about::{day, server_name};
+pub use index::{INDEX_MARK, IndexedNotebook, IndexedRecording, index};
+pub use templates::Templates;
+pub use tree::{plan_html, plan_markdown, plan_text};
+pub use view::Counts;
 
 pub use console::{Paint, measure_lines, summary};
 
@@ -37,9 +51,22 @@ pub struct Subject<'a> {
 /// A report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
-    /// A template of the report is wrong.
-    #[error("the report's template failed: {0}")]
-    Template(#[from] minijinja::Error),
+    /// A template is wrong.
+    #[error("{place}: {reason}")]
+    Template {
+        /// The template's file and line.
+        place: String,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A folder of templates cannot be used.
+    #[error("{}: {reason}", place.display())]
+    Templates {
+        /// The folder, or the file in it.
+        place: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A file cannot be written.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -57,12 +84,13 @@ pub enum RenderError {
 ///
 /// # Errors
 /// When a template fails or a value cannot be encoded.
-pub fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
+pub fn files(subject: Subject<'_>, templates: &Templates) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
     let view = view::View::of(subject);
     let mut files = vec![
         ("verdicts.json".to_owned(), json::verdicts(subject)?),
         ("values.json".to_owned(), json::values(subject)?),
-        ("report.md".to_owned(), markdown::report(&view)?.into_bytes()),
+        ("report.md".to_owned(), templates.render("report.md", &view)?.into_bytes()),
+        ("report.html".to_owned(), templates.render("report.html", &view)?.into_bytes()),
     ];
     files.extend(csv::files(subject)?);
     files.sort_by(|one, other| one.0.cmp(&other.0));
@@ -73,8 +101,8 @@ pub fn files(subject: Subject<'_>) -> Result<Vec<(String, Vec<u8>)>, RenderError
 ///
 /// # Errors
 /// As [`files`], or when the disk refuses.
-pub fn write(subject: Subject<'_>, folder: &Path) -> Result<(), RenderError> {
-    for (name, bytes) in files(subject)? {
+pub fn write(subject: Subject<'_>, templates: &Templates, folder: &Path) -> Result<(), RenderError> {
+    for (name, bytes) in files(subject, templates)? {
         let path = folder.join(name);
         fs::write(&path, bytes).map_err(RecordingError::io("write", &path))?;
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::analysis::{ArmResult, CrossingResult, PointResult, Regret, SweepResult, ZoneResult};
@@ -13,16 +14,23 @@ use crate::stats::Winner;
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, StatementView};
+use super::shapes::{ShapeView, shapes};
 use super::view::{HeadView, VerdictView, arm_name, metric_cell, verdict_view, was_not_run};
 use super::{Paint, Subject};
 
-#[derive(Debug, Serialize)]
+/// A query over the values of parameters.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "sweep")]
 pub(super) struct SweepView {
+    /// Its name in expressions and files.
     pub id: String,
+    /// What a reader calls it, where the notebook says.
     pub label: Option<String>,
+    /// Whether the run ended before it.
     pub not_run: bool,
     /// The query as written, where all arms share it.
     pub query: Option<String>,
+    /// The heads of the table's columns.
     pub header: Vec<HeadView>,
     /// One row per point.
     pub rows: Vec<Vec<String>>,
@@ -38,6 +46,8 @@ pub(super) struct SweepView {
     pub prepared: Vec<StatementView>,
     /// The captured plans: for each point its name, and for each arm its name and its file.
     pub plans: Vec<(String, Vec<(String, String)>)>,
+    /// The plans of each arm, those of one shape together.
+    pub shapes: Vec<ShapeView>,
 }
 
 /// The sweep of a step.
@@ -58,6 +68,7 @@ pub(super) fn view(subject: Subject<'_>, step: &Step, sweep: &Sweep) -> SweepVie
         held: Vec::new(),
         prepared: Vec::new(),
         plans: Vec::new(),
+        shapes: Vec::new(),
     };
     let verdicts: Vec<&Verdict> =
         subject.judgement.verdicts.iter().filter(|verdict| verdict.step == step.number).collect();
@@ -74,6 +85,9 @@ pub(super) fn view(subject: Subject<'_>, step: &Step, sweep: &Sweep) -> SweepVie
         view.added |= point.refined;
         view.rows.push(columns.iter().map(|(_, cell)| cell(point)).collect());
         view.plans.extend(plans(subject, sweep, point));
+    }
+    if !view.not_run {
+        view.shapes = shapes(subject, sweep, result);
     }
     view.findings = findings(subject, sweep, result);
     if let Some(first) = sweep.points.first() {

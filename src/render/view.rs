@@ -1,35 +1,57 @@
 //! What the report's templates see: plain data, every number already printed.
 //!
-//! This is the stable context of `templates/`; docs/templates.md describes it.
+//! This is the stable context of `templates/`; docs/templates.md describes it, and a test holds the two together.
 
+mod failure;
+mod measure;
+mod outline;
+mod plan;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::analysis::ArmResult;
 use crate::metric::Metric;
-use crate::notebook::{self, Arm, Column, Measure, Step, StepKind, Table};
+use crate::notebook::{self, Arm, Claim, Column, Measure, Step, StepKind, Table};
 use crate::number;
-use crate::recording::{ArmKey, Event, Failure, StepOutcome};
+use crate::recording::{ArmKey, Event, StepOutcome};
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
 use super::sweep::{self, SweepView};
-use super::{Subject, about, named};
+use super::{Subject, about, named, prose};
+
+pub(super) use failure::{FailureView, pointed};
+pub(super) use measure::MeasureView;
+pub(super) use outline::{ContentView, Outline};
+pub(super) use plan::PlanView;
 
 /// The whole report.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "report")]
 pub(super) struct View {
+    /// The notebook's name.
+    pub notebook: String,
     /// The notebook's title.
     pub title: String,
     /// Its summary.
     pub summary: Option<String>,
-    /// What a reader must know before anything else: a cut run, a profile, changed parameters.
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// What it ran on and when, in a few words each.
+    pub origin: Vec<String>,
+    /// What a reader must know before anything else, in markdown: a cut run, a profile, changed parameters.
     pub notices: Vec<String>,
     /// Failed, then not run, then inconclusive verdicts.
     pub troubles: Vec<VerdictView>,
     /// How many verdicts of each kind.
     pub counts: Counts,
+    /// The headings, for a table of contents.
+    pub contents: Vec<ContentView>,
     /// The steps in order.
-    pub steps: Vec<StepView>,
+    pub steps: Vec<Section>,
     /// Server, machine and method: name and value.
     pub server: Vec<(String, String)>,
     /// Settings of the server that are not the defaults: name, value in force.
@@ -37,43 +59,86 @@ pub(super) struct View {
 }
 
 /// How many verdicts of each kind.
-#[derive(Debug, Serialize)]
-pub(super) struct Counts {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "counts")]
+pub struct Counts {
+    /// They hold.
     pub pass: usize,
+    /// They do not.
     pub fail: usize,
+    /// The samples allow both.
     pub inconclusive: usize,
+    /// They could not be judged.
     pub not_run: usize,
 }
 
 /// One verdict, ready to print.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "verdict")]
 pub(super) struct VerdictView {
+    /// One character that says how it ended without colour.
     pub mark: &'static str,
+    /// `pass`, `fail`, `inconclusive` or `not_run`.
+    #[schemars(with = "String")]
     pub outcome: Outcome,
+    /// The measure, arm or step that it is about.
     pub subject: String,
+    /// As the notebook writes it.
     pub expected: String,
+    /// What was seen.
     pub seen: String,
+    /// The line of the notebook.
     pub line: usize,
+    /// The file that shows it, relative to the report.
     pub evidence: Option<String>,
+    /// The node that came closest to a pattern.
     pub nearest: Option<String>,
+    /// The plan's node lines, where a pattern did not hold.
     pub tree: Option<String>,
+    /// What to look at next.
     pub next: Option<String>,
+    /// The anchor of its step, where that has one.
+    pub anchor: Option<String>,
 }
 
-/// One step.
-#[derive(Debug, Serialize)]
+/// A step and its place on the page.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "step")]
+pub(super) struct Section {
+    /// Where the step stands on the page, for links; none for prose, whose headings have their own.
+    pub anchor: Option<String>,
+    /// The level of its heading; none where it has no heading.
+    pub level: Option<usize>,
+    /// What the step shows.
+    #[serde(flatten)]
+    pub step: StepView,
+}
+
+/// What a step shows.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum StepView {
     /// Prose.
-    Text { markdown: String },
+    Text {
+        /// As the notebook writes it, with its numbers.
+        markdown: String,
+        /// The same for an HTML page: nothing in it can act.
+        html: String,
+    },
     /// Names and values.
-    Let { bindings: Vec<BindingView> },
+    Let {
+        /// The names, in order.
+        bindings: Vec<BindingView>,
+    },
     /// Statements that ran, of `sql`, `analyze`, `vacuum` and `session` steps.
     Statements {
         /// The named session that executed them, where it was not the notebook's own.
         session: Option<String>,
+        /// The statements, in order.
         statements: Vec<StatementView>,
+        /// What was expected, and what came out.
         verdicts: Vec<VerdictView>,
+        /// Whether the run ended before it.
         not_run: bool,
     },
     /// A measure with its arms.
@@ -81,9 +146,25 @@ pub(super) enum StepView {
     /// A sweep with its points.
     Sweep(Box<SweepView>),
     /// Claims and named numbers.
-    Check { verdicts: Vec<VerdictView>, named: Vec<NamedView> },
+    Check {
+        /// The claims.
+        verdicts: Vec<VerdictView>,
+        /// The numbers.
+        named: Vec<NamedView>,
+    },
     /// A table of measures.
-    Table { title: Option<String>, id: String, header: Vec<HeadView>, rows: Vec<Vec<String>> },
+    Table {
+        /// What stands above it.
+        title: Option<String>,
+        /// The CSV's name without its ending.
+        id: String,
+        /// The heads of the columns.
+        header: Vec<HeadView>,
+        /// The rows; the first cell is the name.
+        rows: Vec<Vec<String>>,
+    },
+    /// A plan, or two side by side.
+    Plan(Box<PlanView>),
     /// A statement that was timed.
     Time(Box<TimeView>),
     /// Sizes of relations.
@@ -94,16 +175,23 @@ pub(super) enum StepView {
     Failure(FailureView),
 }
 
-#[derive(Debug, Serialize)]
+/// A name that was bound while the notebook ran.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "binding")]
 pub(super) struct BindingView {
+    /// The name.
     pub name: String,
+    /// Its value.
     pub value: String,
+    /// The query that gave it, or nothing.
     pub from: String,
 }
 
 /// The head of a column.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "head")]
 pub(super) struct HeadView {
+    /// What stands below it.
     pub title: String,
     /// Whether numbers stand below it.
     pub number: bool,
@@ -119,76 +207,54 @@ impl HeadView {
     }
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct MeasureView {
-    pub id: String,
-    pub label: Option<String>,
-    pub not_run: bool,
-    /// One query, where all arms share it.
-    pub query: Option<String>,
-    pub header: Vec<HeadView>,
-    pub rows: Vec<Vec<String>>,
-    pub arms: Vec<ArmView>,
-    pub verdicts: Vec<VerdictView>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct ArmView {
-    pub name: String,
-    pub node: String,
-    pub query: String,
-    pub settings: Vec<(String, String)>,
-    /// What prepared its own clone of the database.
-    pub prepared: Vec<StatementView>,
-    /// What was executed before it in the transaction that was rolled back.
-    pub within: Vec<String>,
-    pub file: String,
-    pub plan: String,
-    /// What is special about this capture or its timing.
-    pub notes: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
+/// A number that a `check` names.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "named")]
 pub(super) struct NamedView {
+    /// The name.
     pub name: String,
+    /// Its value.
     pub value: String,
+    /// Its 95% interval, where it depends on timings.
     pub interval: Option<String>,
+    /// How it is computed.
     pub expression: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct FailureView {
-    pub message: String,
-    pub sqlstate: Option<String>,
-    pub detail: Option<String>,
-    pub hint: Option<String>,
-    /// The statement with a caret under the place where the server pointed.
-    pub statement: Option<String>,
-    pub place: String,
 }
 
 impl View {
     pub(super) fn of(subject: Subject<'_>) -> Self {
         let judgement = subject.judgement;
+        let mut outline = Outline::new();
+        let mut anchors = BTreeMap::new();
+        let mut steps: Vec<Section> = failure::failure(subject, 0).map(failed).into_iter().collect();
+        for step in &subject.notebook.steps {
+            let section = section(subject, step, &mut outline);
+            anchors.extend(section.anchor.clone().map(|anchor| (step.number, anchor)));
+            steps.push(section);
+            steps.extend(failure::failure(subject, step.number).map(failed));
+        }
         let mut troubles: Vec<&Verdict> =
             judgement.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Pass).collect();
         troubles.sort_by_key(|verdict| verdict.outcome);
-        let mut steps: Vec<StepView> = failure(subject, 0).into_iter().map(StepView::Failure).collect();
-        for step in &subject.notebook.steps {
-            steps.push(step_view(subject, step));
-            steps.extend(failure(subject, step.number).map(StepView::Failure));
-        }
+        let troubles = troubles.into_iter().map(|verdict| VerdictView {
+            anchor: anchors.get(&verdict.step).cloned(),
+            ..verdict_view(verdict)
+        });
         Self {
+            notebook: subject.notebook.name.clone(),
             title: subject.notebook.title.clone(),
             summary: subject.notebook.summary.clone(),
+            tags: subject.notebook.tags.clone(),
+            origin: about::origin(subject),
             notices: about::notices(subject),
-            troubles: troubles.into_iter().map(verdict_view).collect(),
+            troubles: troubles.collect(),
             counts: Counts {
                 pass: judgement.count(Outcome::Pass),
                 fail: judgement.count(Outcome::Fail),
                 inconclusive: judgement.count(Outcome::Inconclusive),
                 not_run: judgement.count(Outcome::NotRun),
             },
+            contents: outline.contents,
             steps,
             server: about::server(subject),
             settings: about::settings(subject),
@@ -196,18 +262,48 @@ impl View {
     }
 }
 
+fn failed(failure: FailureView) -> Section {
+    Section { anchor: None, level: None, step: StepView::Failure(failure) }
+}
+
+/// A step with its heading, where its kind has one.
+fn section(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Section {
+    let (title, id) = match &step.kind {
+        StepKind::Text(text) => {
+            let markdown = super::text::markdown(subject, text);
+            let html = prose::page(&markdown, outline);
+            return Section { anchor: None, level: None, step: StepView::Text { markdown, html } };
+        }
+        StepKind::Measure(measure) => (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str()),
+        StepKind::Time(time) => (time.label.as_ref().or(Some(&time.id)), time.id.as_str()),
+        StepKind::Sweep(sweep) => {
+            let measure = &sweep.measure;
+            (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str())
+        }
+        StepKind::Plan(plan) => (plan.title.as_ref(), "plan"),
+        StepKind::Table(table) => (None, table.id.as_str()),
+        StepKind::Storage(storage) => (None, storage.id.as_str()),
+        other => (None, other.key()),
+    };
+    let heading = title.map(|title| outline.step(title, id));
+    let anchor = heading.as_ref().map(|heading| heading.anchor.clone()).unwrap_or_else(|| outline.anchor(id));
+    Section {
+        anchor: Some(anchor),
+        level: heading.map(|heading| heading.level),
+        step: step_view(subject, step),
+    }
+}
+
 fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
     let verdicts = || -> Vec<VerdictView> {
-        subject
-            .judgement
-            .verdicts
-            .iter()
-            .filter(|verdict| verdict.step == step.number)
-            .map(verdict_view)
-            .collect()
+        let of_step = subject.judgement.verdicts.iter().filter(|verdict| verdict.step == step.number);
+        of_step.map(verdict_view).collect()
     };
     match &step.kind {
-        StepKind::Text(text) => StepView::Text { markdown: super::text::markdown(subject, text) },
+        StepKind::Text(text) => {
+            let markdown = super::text::markdown(subject, text);
+            StepView::Text { html: prose::page(&markdown, &mut Outline::new()), markdown }
+        }
         StepKind::Let(_) => StepView::Let { bindings: bindings(subject, step.number) },
         StepKind::Sql(_) | StepKind::Analyze(_) | StepKind::Vacuum(_) | StepKind::Session(_) => {
             StepView::Statements {
@@ -224,26 +320,31 @@ fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
         StepKind::Storage(storage) => StepView::Storage(acts::storage(subject, step, storage)),
         StepKind::Compare(_) => StepView::Compare(acts::compare(subject, step.number, verdicts())),
         StepKind::Measure(measure) => {
-            StepView::Measure(Box::new(measure_view(subject, step, measure, verdicts())))
+            StepView::Measure(Box::new(measure::measure_view(subject, step, measure, verdicts())))
         }
         StepKind::Sweep(sweep) => StepView::Sweep(Box::new(sweep::view(subject, step, sweep))),
         StepKind::Check(claims) => {
-            let named = claims.iter().filter_map(|claim| {
-                let name = claim.name.as_ref()?;
-                let number = subject.judgement.named.get(name)?;
-                Some(NamedView {
-                    name: name.clone(),
-                    value: number::significant(number.value),
-                    interval: number
-                        .interval
-                        .map(|i| format!("{} to {}", number::significant(i.lo), number::significant(i.hi))),
-                    expression: claim.expr.text.trim().to_owned(),
-                })
-            });
-            StepView::Check { named: named.collect(), verdicts: verdicts() }
+            StepView::Check { named: named_numbers(subject, claims), verdicts: verdicts() }
         }
         StepKind::Table(table) => table_view(subject, table),
+        StepKind::Plan(plan) => StepView::Plan(Box::new(plan::plan_view(subject, plan))),
     }
+}
+
+fn named_numbers(subject: Subject<'_>, claims: &[Claim]) -> Vec<NamedView> {
+    let named = claims.iter().filter_map(|claim| {
+        let name = claim.name.as_ref()?;
+        let number = subject.judgement.named.get(name)?;
+        let interval = number.interval;
+        Some(NamedView {
+            name: name.clone(),
+            value: number::significant(number.value),
+            interval: interval
+                .map(|i| format!("{} to {}", number::significant(i.lo), number::significant(i.hi))),
+            expression: claim.expr.text.trim().to_owned(),
+        })
+    });
+    named.collect()
 }
 
 pub(super) fn was_not_run(subject: Subject<'_>, number: usize) -> bool {
@@ -264,6 +365,7 @@ pub(super) fn verdict_view(verdict: &Verdict) -> VerdictView {
         nearest: verdict.nearest.clone(),
         tree: verdict.tree.clone(),
         next: verdict.next.clone(),
+        anchor: None,
     }
 }
 
@@ -293,46 +395,6 @@ fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
         .collect()
 }
 
-fn failure(subject: Subject<'_>, number: usize) -> Option<FailureView> {
-    let failure = subject.recording.events.iter().find_map(|event| match event {
-        Event::Failure(failure) if failure.step == number => Some(failure),
-        _ => None,
-    })?;
-    Some(FailureView {
-        message: failure.message.clone(),
-        sqlstate: failure.sqlstate.clone(),
-        detail: failure.detail.clone(),
-        hint: failure.hint.clone(),
-        statement: pointed(failure),
-        place: format!("{}:{}", failure.file, failure.line),
-    })
-}
-
-/// The statement with a caret line under the character where the server pointed.
-pub(super) fn pointed(failure: &Failure) -> Option<String> {
-    let statement = failure.statement.as_ref()?;
-    let Some(position) = failure.position else { return Some(statement.clone()) };
-    let mut before = 0;
-    let mut out = String::new();
-    for line in statement.split('\n') {
-        out.push_str(line);
-        out.push('\n');
-        let length = line.chars().count() + 1;
-        if (before + 1..=before + length).contains(&position) {
-            // Tabs before the caret stay tabs, so that it stands under its character.
-            let lead: String = line
-                .chars()
-                .take(position - before - 1)
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
-                .collect();
-            out.push_str(&lead);
-            out.push_str("^\n");
-        }
-        before += length;
-    }
-    Some(out.trim_end_matches('\n').to_owned())
-}
-
 /// What a reader calls an arm: its label, else its id, else the measure's.
 pub(super) fn arm_name(measure: &Measure, arm: &Arm) -> String {
     let measure_name = measure.label.as_ref().unwrap_or(&measure.id);
@@ -341,60 +403,6 @@ pub(super) fn arm_name(measure: &Measure, arm: &Arm) -> String {
         (None, Some(id)) => id.clone(),
         (None, None) => measure_name.clone(),
     }
-}
-
-fn measure_view(
-    subject: Subject<'_>,
-    step: &Step,
-    measure: &Measure,
-    verdicts: Vec<VerdictView>,
-) -> MeasureView {
-    let columns = columns_worth_showing(subject, measure);
-    let mut header = vec![HeadView::words("arm"), HeadView::words("node")];
-    header.extend(columns.iter().map(|metric| HeadView::metric(*metric)));
-    let mut rows = Vec::new();
-    let mut arms = Vec::new();
-    for arm in &measure.arms {
-        let key = ArmKey::new(&measure.id, arm.id.as_deref());
-        let Some(result) = subject.analysis.arm(&key) else { continue };
-        let name = arm_name(measure, arm);
-        let mut row = vec![name.clone(), acts::deed(subject, result)];
-        row.extend(columns.iter().map(|metric| metric_cell(result, *metric)));
-        rows.push(row);
-        arms.extend(arm_view(subject, &key, result, name));
-    }
-    let first = arms.first().map(|arm: &ArmView| arm.query.clone());
-    let shared = first.filter(|query| arms.iter().all(|arm| arm.query == *query));
-    MeasureView {
-        id: measure.id.clone(),
-        label: measure.label.clone(),
-        not_run: was_not_run(subject, step.number),
-        query: shared,
-        header,
-        rows,
-        arms,
-        verdicts,
-    }
-}
-
-/// Always these, and what else the plans of this measure report and is not zero everywhere.
-fn columns_worth_showing(subject: Subject<'_>, measure: &Measure) -> Vec<Metric> {
-    const ALWAYS: [Metric; 3] = [Metric::Median, Metric::Blocks, Metric::Rows];
-    const SOMETIMES: [Metric; 6] = [
-        Metric::HeapFetches,
-        Metric::RowsRemoved,
-        Metric::LossyBlocks,
-        Metric::Spilled,
-        Metric::WorkersLaunched,
-        Metric::IndexSearches,
-    ];
-    let of_measure = || subject.analysis.arms.iter().filter(|arm| arm.key.measure == measure.id);
-    let told = |metric: &Metric| {
-        let values: Vec<f64> = of_measure().filter_map(|arm| arm.metrics.get(metric).copied()).collect();
-        // Zero heap fetches are the whole point of an index-only scan.
-        values.iter().any(|value| *value != 0.0) || (*metric == Metric::HeapFetches && !values.is_empty())
-    };
-    ALWAYS.into_iter().chain(SOMETIMES.into_iter().filter(told)).collect()
 }
 
 pub(super) fn column_title(metric: Metric) -> String {
@@ -413,22 +421,6 @@ pub(super) fn metric_cell(result: &ArmResult, metric: Metric) -> String {
         },
         (_, Some(value)) => number::metric(metric, *value),
     }
-}
-
-fn arm_view(subject: Subject<'_>, key: &ArmKey, result: &ArmResult, name: String) -> Option<ArmView> {
-    let captured = subject.recording.captures.get(key)?;
-    let event = &captured.event;
-    Some(ArmView {
-        name,
-        node: acts::deed(subject, result),
-        query: event.query.trim().to_owned(),
-        settings: event.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        prepared: acts::statements(subject, result.step, Some(key)),
-        within: event.within.clone(),
-        file: captured.file.clone(),
-        plan: captured.text.trim_end().to_owned(),
-        notes: about::notes(event, result),
-    })
 }
 
 /// The arms that a table shows, in its order, by their place in the analysis.

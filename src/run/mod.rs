@@ -212,7 +212,7 @@ impl<'a> Runner<'a> {
         }
         match &step.kind {
             // Shown and judged from the recording; nothing happens on the server.
-            StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) => Ok(()),
+            StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) | StepKind::Plan(_) => Ok(()),
             StepKind::Let(bindings) => bindings.iter().try_for_each(|binding| self.bind(step, binding)),
             StepKind::Sql(template) => self.sql(step, template, Place::Main, None),
             StepKind::Analyze(tables) => self.analyze(step, tables, Place::Main, None),

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod browser;
+mod chromium;
 mod dataset;
 mod dataset_break;
 mod dataset_cache;
@@ -10,6 +12,7 @@ mod dataset_pin;
 mod docs;
 mod engine;
 mod hostile;
+mod hostile_report;
 mod layers;
 mod malformed;
 mod pin;
@@ -20,6 +23,7 @@ mod plan_paste;
 mod plan_robust;
 mod plan_same;
 mod project;
+mod report;
 mod run;
 mod run_broken;
 mod run_render;

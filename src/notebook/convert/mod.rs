@@ -10,6 +10,7 @@ mod measure;
 mod names;
 mod over;
 mod params;
+mod plan;
 mod samples;
 mod server;
 mod setup;

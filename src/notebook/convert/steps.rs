@@ -81,6 +81,7 @@ impl Convert<'_> {
             wire::Step::Compare(compare) => StepKind::Compare(self.compare(compare, decoded)?),
             wire::Step::Check(check) => StepKind::Check(self.check(check)),
             wire::Step::Table(table) => StepKind::Table(self.table(table)?),
+            wire::Step::Plan(plan) => StepKind::Plan(self.plan(plan, decoded)?),
         })
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Note {
 }
 
 /// An estimate wrong by less than this is usual.
-const MISESTIMATE: f64 = 10.0;
+pub(super) const MISESTIMATE: f64 = 10.0;
 
 /// Rows thrown away are noted from this share, and from this many, on.
 const THROWN_AWAY: (f64, f64) = (0.9, 1000.0);

@@ -119,14 +119,49 @@ fn branches(owns: &[Own]) -> Vec<(String, String)> {
     out
 }
 
+impl Row<'_> {
+    /// `InitPlan 1`, without what it returns.
+    pub(super) fn header(&self) -> Option<String> {
+        header(&self.own)
+    }
+
+    /// How often each process ran it, where that is more than once.
+    pub(super) fn times(&self) -> Option<String> {
+        times(&self.own)
+    }
+
+    /// Rows expected and rows that came, counted alike.
+    pub(super) fn pair(&self) -> Option<(f64, f64)> {
+        let node = self.own.node;
+        match (self.estimate, node.plan_rows(), node.actual_rows()) {
+            (Some(estimate), ..) => Some((estimate.expected, estimate.actual)),
+            (None, Some(expected), Some(actual)) if node.executed() == Some(true) => Some((expected, actual)),
+            _ => None,
+        }
+    }
+
+    /// The same where one of the two may be missing.
+    pub(super) fn expected_and_actual(&self) -> (Option<f64>, Option<f64>) {
+        match self.pair() {
+            Some((expected, actual)) => (Some(expected), Some(actual)),
+            None => (self.own.node.plan_rows(), None),
+        }
+    }
+}
+
+fn header(own: &Own) -> Option<String> {
+    let name = own.node.subplan_name()?;
+    Some(name.split(" (returns").next().unwrap_or(name).to_owned())
+}
+
+fn times(own: &Own) -> Option<String> {
+    let loops = own.node.loops().map(|loops| loops / own.processes)?;
+    (loops >= 1.5).then(|| number::count(loops.round()))
+}
+
 fn title(own: &Own) -> String {
-    let header =
-        own.node.subplan_name().map(|name| format!("{} · ", name.split(" (returns").next().unwrap_or(name)));
-    let header = header.unwrap_or_default();
-    let times = match own.node.loops().map(|loops| loops / own.processes) {
-        Some(loops) if loops >= 1.5 => format!(" (×{})", number::count(loops.round())),
-        _ => String::new(),
-    };
+    let header = header(own).map(|header| format!("{header} · ")).unwrap_or_default();
+    let times = times(own).map(|times| format!(" (×{times})")).unwrap_or_default();
     format!("{header}{}{times}", own.node.title())
 }
 
@@ -160,7 +195,8 @@ fn details(own: &Own) -> Vec<String> {
     out
 }
 
-const CONDITIONS: [(&str, Option<&str>); 10] = [
+/// Conditions, each with what counts the rows that it removed.
+pub(super) const CONDITIONS: [(&str, Option<&str>); 10] = [
     ("Index Cond", None),
     ("Recheck Cond", Some("Rows Removed by Index Recheck")),
     ("TID Cond", None),

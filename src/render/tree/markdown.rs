@@ -3,25 +3,26 @@
 use std::fmt::Write as _;
 
 use crate::plan::Plan;
-use crate::render::Paint;
 
-use super::human;
+use super::super::Paint;
+use super::text::plan_text;
 
 /// Columns of a code block that most pages show without scrolling.
 const WIDTH: usize = 100;
 
-/// One plan.
-pub(super) fn page(plan: &Plan) -> String {
-    let page = human::page(plan, WIDTH, Paint { colour: false });
-    let text = plan.to_text();
-    let fence = fence(&[&page, &text]);
+/// One plan in markdown.
+#[must_use]
+pub fn plan_markdown(plan: &Plan) -> String {
+    let page = plan_text(plan, WIDTH, Paint { colour: false });
+    let printed = plan.to_text();
+    let fence = fence(&[&page, &printed]);
     let mut out = String::new();
     if let Some(query) = plan.query_text() {
         let _ = writeln!(out, "{fence}sql\n{}\n{fence}\n", query.trim_end());
     }
     let _ = writeln!(out, "{fence}text\n{}\n{fence}\n", page.trim_end());
     let _ = writeln!(out, "<details><summary>The plan as PostgreSQL prints it</summary>\n");
-    let _ = writeln!(out, "{fence}text\n{}\n{fence}\n\n</details>", text.trim_end());
+    let _ = writeln!(out, "{fence}text\n{}\n{fence}\n\n</details>", printed.trim_end());
     out
 }
 

@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 
 use crate::number;
 use crate::plan::Plan;
-use crate::render::Paint;
 
+use super::super::Paint;
 use super::notes::{self, Note};
 use super::rows::{Row, Rows, Weight};
+use super::view::{facts, plural};
 
-/// One plan, in `width` columns.
-pub(super) fn page(plan: &Plan, width: usize, paint: Paint) -> String {
+/// One plan, in `width` columns: what it took, the places that matter most, the tree with its numbers, and notes.
+#[must_use]
+pub fn plan_text(plan: &Plan, width: usize, paint: Paint) -> String {
     let rows = Rows::of(plan);
     let notes = notes::of(plan, &rows);
     let mut out = String::new();
@@ -28,15 +30,7 @@ pub(super) fn page(plan: &Plan, width: usize, paint: Paint) -> String {
 
 /// What the plan as a whole took, and the places that matter most.
 fn head(out: &mut String, plan: &Plan, rows: &Rows, width: usize, paint: Paint) {
-    let mut facts = vec![];
-    facts.extend(plan.execution_time().map(|ms| format!("execution {}", number::milliseconds(ms))));
-    facts.extend(plan.planning_time().map(|ms| format!("planning {}", number::milliseconds(ms))));
-    facts.extend(plan.root.rows().map(|rows| plural(rows, "row")));
-    facts.extend(plan.root.blocks().map(|blocks| plural(blocks, "block")));
-    if rows.weight == Weight::Unknown && plan.root.loops().is_none() {
-        facts.push("estimates only: EXPLAIN (ANALYZE, BUFFERS) tells where the time goes".to_owned());
-    }
-    put(out, "", "", &facts.join(" · "), width);
+    put(out, "", "", &facts(plan, rows).join(" · "), width);
     for row in rows.places() {
         let rank = row.rank.map(|rank| rank.to_string()).unwrap_or_default();
         let line = format!("{} · {}", row.title, amounts(row, rows.weight));
@@ -52,10 +46,6 @@ fn amounts(row: &Row, weight: Weight) -> String {
     parts.extend(row.own.milliseconds.map(number::milliseconds));
     parts.extend(row.own.blocks.filter(|blocks| *blocks > 0.0).map(|blocks| plural(blocks, "block")));
     parts.join(", ")
-}
-
-fn plural(n: f64, what: &str) -> String {
-    format!("{} {what}{}", number::count(n), if n == 1.0 { "" } else { "s" })
 }
 
 /// The columns behind the titles, each as wide as its widest cell.
@@ -128,7 +118,7 @@ impl Column {
 fn columns(rows: &Rows, width: usize) -> Columns {
     let count = |value: Option<f64>| value.map(number::count);
     let widths =
-        rows.rows.iter().filter_map(pair).map(|(expected, _)| number::count(expected).chars().count());
+        rows.rows.iter().filter_map(Row::pair).map(|(expected, _)| number::count(expected).chars().count());
     // At least as wide as the header's first half, so that the arrows stand below its own.
     let widest = widths.max().unwrap_or(0).max("rows est".len());
     let mut all = if rows.weight == Weight::Unknown {
@@ -175,20 +165,10 @@ fn bar(share: f64) -> String {
 
 /// `120 → 48,211 ×402`; without a factor where the estimate cannot be held against the fact.
 fn estimate(row: &Row, widest: usize) -> Option<String> {
-    let (expected, actual) = pair(row)?;
+    let (expected, actual) = row.pair()?;
     let factor = row.estimate.map(|estimate| estimate.factor()).filter(|factor| *factor >= 2.0);
     let factor = factor.map(|factor| format!(" ×{}", number::significant(factor))).unwrap_or_default();
     Some(format!("{:>widest$} → {}{factor}", number::count(expected), number::count(actual)))
-}
-
-/// Rows expected and rows that came, counted alike.
-fn pair(row: &Row) -> Option<(f64, f64)> {
-    let node = row.own.node;
-    match (row.estimate, node.plan_rows(), node.actual_rows()) {
-        (Some(estimate), ..) => Some((estimate.expected, estimate.actual)),
-        (None, Some(expected), Some(actual)) if node.executed() == Some(true) => Some((expected, actual)),
-        _ => None,
-    }
 }
 
 fn print_note(out: &mut String, note: &Note, rows: &Rows, width: usize, paint: Paint) {
@@ -208,7 +188,7 @@ fn put(out: &mut String, first: &str, rest: &str, text: &str, width: usize) {
 }
 
 /// Lines of at most `width` characters, broken at blanks, and inside a word only where it is longer than that.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![];
     for paragraph in text.split('\n') {
         let mut line = String::new();

@@ -1,0 +1,82 @@
+//! A plan, or two side by side with what changed.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::notebook::{PlanStep, Planned};
+use crate::recording::{ArmKey, Captured};
+
+use super::super::tree::{TreeView, compared, plan_text};
+use super::super::{Paint, Subject};
+use super::name_of;
+
+/// A plan, or two side by side.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "plan")]
+pub(in crate::render) struct PlanView {
+    /// What stands above it.
+    pub title: Option<String>,
+    /// One plan, or the old one and the new one.
+    pub sides: Vec<SideView>,
+    /// In one sentence, what differs between two plans.
+    pub cause: Option<String>,
+    /// A line for each node that came (`+`), went (`-`), moved (`>`) or was replaced (`~`).
+    pub changes: Vec<String>,
+}
+
+/// One of the plans.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "side")]
+pub(in crate::render) struct SideView {
+    /// What a reader calls the measure or the arm.
+    pub name: String,
+    /// Its plan; none where it was not measured.
+    pub tree: Option<TreeView>,
+    /// The same tree as text, 100 columns wide.
+    pub annotated: Option<String>,
+    /// EXPLAIN's text, untouched.
+    pub plan: Option<String>,
+    /// The file of that text, relative to the report.
+    pub file: Option<String>,
+}
+
+/// Columns of a code block that most pages show without scrolling.
+const WIDTH: usize = 100;
+
+pub(super) fn plan_view(subject: Subject<'_>, step: &PlanStep) -> PlanView {
+    let captured = |planned: &Planned| {
+        let key = ArmKey {
+            point: planned.point.clone(),
+            ..ArmKey::new(&planned.subject.measure, planned.subject.arm.as_deref())
+        };
+        (name_of(subject, &key), subject.recording.captures.get(&key))
+    };
+    let sides: Vec<(String, Option<&Captured>)> = step.of.iter().map(captured).collect();
+    let difference = match sides.as_slice() {
+        [(_, Some(old)), (_, Some(new))] => Some(compared(&old.plan, &new.plan)),
+        _ => None,
+    };
+    let trees: Vec<Option<TreeView>> = match (sides.as_slice(), &difference) {
+        ([(_, Some(old)), (_, Some(new))], Some(compared)) => {
+            TreeView::pair(&old.plan, &new.plan, compared).map(Some).into()
+        }
+        _ => sides.iter().map(|(_, captured)| captured.map(|one| TreeView::of(&one.plan))).collect(),
+    };
+    let sides = sides.into_iter().zip(trees);
+    PlanView {
+        title: step.title.clone(),
+        sides: sides.map(|((name, captured), tree)| side(name, captured, tree)).collect(),
+        cause: difference.as_ref().map(|compared| compared.cause.clone()),
+        changes: difference.map(|compared| compared.lines).unwrap_or_default(),
+    }
+}
+
+fn side(name: String, captured: Option<&Captured>, tree: Option<TreeView>) -> SideView {
+    SideView {
+        name,
+        tree,
+        annotated: captured.map(|captured| plan_text(&captured.plan, WIDTH, Paint { colour: false })),
+        plan: captured.map(|captured| captured.text.trim_end().to_owned()),
+        file: captured.map(|captured| captured.file.clone()),
+    }
+}
