@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 
 use super::model::{
     Arm, BindingValue, Column, Compare, Dataset, Ending, Expected, Isolation, Measure, Notebook, Part,
-    ServerNeeds, Settings, SetupKind, SetupStep, Sides, Statistics, Step, StepKind, Sweep, Template,
+    PlotKind, ServerNeeds, Settings, SetupKind, SetupStep, Sides, Statistics, Step, StepKind, Subject, Sweep,
+    Template,
 };
 
 impl Notebook {
@@ -28,7 +29,7 @@ impl Notebook {
         hash(&whole)
     }
 
-    /// SHA-256, in hexadecimal, of what is only shown: title, text, labels, expectations, claims, tables. A
+    /// SHA-256, in hexadecimal, of what is only shown: title, text, labels, expectations, claims, tables, plots. A
     /// recording with another hash can be rendered and judged again without a server.
     #[must_use]
     pub fn shown_hash(&self) -> String {
@@ -74,7 +75,11 @@ fn dataset(dataset: &Dataset) -> Value {
 /// A step that acts on the server; the others are left out, so that adding one changes nothing.
 fn runs(step: &Step) -> Option<Value> {
     Some(match &step.kind {
-        StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) | StepKind::Plan(_) => return None,
+        StepKind::Text(_)
+        | StepKind::Check(_)
+        | StepKind::Table(_)
+        | StepKind::Plan(_)
+        | StepKind::Plot(_) => return None,
         StepKind::Let(bindings) => {
             let bound = bindings.iter().map(|binding| match &binding.value {
                 BindingValue::Sql(sql) => json!([binding.name, "sql", text(sql)]),
@@ -207,9 +212,15 @@ fn shown(step: &Step) -> Value {
         StepKind::Check(claims) => {
             claims.iter().map(|claim| json!([claim.name, text(&claim.expr)])).collect::<Vec<_>>().into()
         }
+        StepKind::Plot(plot) => json!({
+            "plot": plot.id,
+            "title": plot.title,
+            "caption": plot.caption.as_ref().map(text),
+            "of": subjects(&plot.of),
+            "kind": plot_kind(plot.kind),
+            "scale": plot.scale.name(),
+        }),
         StepKind::Table(table) => {
-            let of: Vec<Value> =
-                table.of.iter().map(|subject| json!([subject.measure, subject.arm])).collect();
             let columns: Vec<&str> = table
                 .columns
                 .iter()
@@ -219,7 +230,7 @@ fn shown(step: &Step) -> Value {
                     Column::Number(name) => name,
                 })
                 .collect();
-            json!({ "table": table.id, "title": table.title, "of": of, "columns": columns })
+            json!({ "table": table.id, "title": table.title, "of": subjects(&table.of), "columns": columns })
         }
         StepKind::Plan(plan) => {
             let of = plan.of.iter().map(|planned| {
@@ -239,6 +250,18 @@ fn arms_shown(arms: &[Arm]) -> Vec<Value> {
         json!([arm.label, expect, setup_shown(arm)])
     };
     arms.iter().map(shown).collect()
+}
+
+fn subjects(of: &[Subject]) -> Vec<Value> {
+    of.iter().map(|subject| json!([subject.measure, subject.arm])).collect()
+}
+
+fn plot_kind(kind: PlotKind) -> Value {
+    match kind {
+        PlotKind::Bars(value) => json!([kind.name(), value.name()]),
+        PlotKind::Sweep { value, x } => json!([kind.name(), value.name(), x.name()]),
+        PlotKind::Distribution | PlotKind::Timeline => json!([kind.name()]),
+    }
 }
 
 /// What the VACUUMs of an arm's setup are expected to leave.

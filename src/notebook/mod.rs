@@ -9,6 +9,7 @@
 mod convert;
 mod de;
 mod fault;
+mod figure;
 mod files;
 mod hash;
 mod load;

@@ -10,6 +10,8 @@ use crate::plan::{Comparison, Pattern};
 use super::point::Point;
 use super::source::{Place, Source};
 
+pub use super::figure::{AxisScale, Plot, PlotKind};
+
 pub use crate::template::Scalar;
 
 /// Names and values in the order they were given.
@@ -115,6 +117,8 @@ pub enum StepKind {
     Table(Table),
     /// A plan in the report, or two with what changed.
     Plan(PlanStep),
+    /// A figure in the report.
+    Plot(Plot),
 }
 
 impl StepKind {
@@ -136,6 +140,7 @@ impl StepKind {
             Self::Check(_) => "check",
             Self::Table(_) => "table",
             Self::Plan(_) => "plan",
+            Self::Plot(_) => "plot",
         }
     }
 }

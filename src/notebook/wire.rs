@@ -153,6 +153,8 @@ pub(super) enum Step {
     Table(Table),
     /// A plan in the report, or two side by side with what changed.
     Plan(PlanStep),
+    /// A figure in the report.
+    Plot(Plot),
 }
 
 /// Where the value of a name comes from: one of the two.
@@ -370,4 +372,27 @@ pub(super) struct Table {
     pub(super) of: OneOrMany<Text>,
     /// `plan` and metrics.
     pub(super) columns: OneOrMany<Text>,
+}
+
+/// A figure in the report, and an SVG and a PNG of the same name.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename = "a plot")]
+#[schemars(rename = "Plot")]
+pub(super) struct Plot {
+    /// Names the files.
+    pub(super) id: Name,
+    /// `distribution`, `sweep`, `bars` or `timeline`.
+    pub(super) kind: Text,
+    /// Measures, with all their arms, or single arms as `measure.arm`; one sweep for `sweep`.
+    pub(super) of: OneOrMany<Text>,
+    /// The metric that bars or the lines of a sweep show.
+    pub(super) value: Option<Text>,
+    /// What stands above it.
+    pub(super) title: Option<Text>,
+    /// Markdown below it, a template over everything that was measured.
+    pub(super) caption: Option<Text>,
+    /// The axis of the values: `auto` (the default), `linear` or `log`.
+    pub(super) scale: Option<Text>,
+    /// The axis of a sweep's parameter: `auto` (the default), `linear` or `log`.
+    pub(super) x_scale: Option<Text>,
 }

@@ -39,7 +39,7 @@ fn table_frame(subject: Subject<'_>, table: &Table, summary: &DataFrame) -> Resu
             Column::Number(name) => columns.extend(number_columns(subject, name, &mut frame)?),
         }
     }
-    frame::extract(&frame, &view::table_rows(subject, table), &columns)
+    frame::extract(&frame, &view::arms_of(subject, &table.of), &columns)
 }
 
 /// Adds a named number to a frame of all arms, with the ends of its interval where it has one; the columns' names.

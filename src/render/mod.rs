@@ -6,11 +6,13 @@ mod console;
 #[cfg(test)]
 mod context_tests;
 mod csv;
+mod figures;
 mod html;
 mod index;
 mod json;
 mod markdown;
 mod named;
+mod plot;
 mod prose;
 mod shapes;
 mod sweep;
@@ -34,6 +36,8 @@ pub use tree::{plan_html, plan_markdown, plan_text};
 pub use view::Counts;
 
 pub use console::{Paint, measure_lines, summary};
+pub use plot::PlotError;
+use view::StepView;
 
 /// Everything that a report is made of.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +71,9 @@ pub enum RenderError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A figure cannot be drawn.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
     /// A file cannot be written.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -85,7 +92,7 @@ pub enum RenderError {
 /// # Errors
 /// When a template fails or a value cannot be encoded.
 pub fn files(subject: Subject<'_>, templates: &Templates) -> Result<Vec<(String, Vec<u8>)>, RenderError> {
-    let view = view::View::of(subject);
+    let view = view::View::of(subject)?;
     let mut files = vec![
         ("verdicts.json".to_owned(), json::verdicts(subject)?),
         ("values.json".to_owned(), json::values(subject)?),
@@ -93,17 +100,29 @@ pub fn files(subject: Subject<'_>, templates: &Templates) -> Result<Vec<(String,
         ("report.html".to_owned(), templates.render("report.html", &view)?.into_bytes()),
     ];
     files.extend(csv::files(subject)?);
+    for section in &view.steps {
+        if let StepView::Plot(plot) = &section.step {
+            files.extend(plot.files()?);
+        }
+    }
     files.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(files)
 }
 
-/// Writes the report's files into the recording's folder.
+/// Writes the report's files into the recording's folder. Figures of plots that the notebook no longer has are removed.
 ///
 /// # Errors
 /// As [`files`], or when the disk refuses.
 pub fn write(subject: Subject<'_>, templates: &Templates, folder: &Path) -> Result<(), RenderError> {
-    for (name, bytes) in files(subject, templates)? {
+    let files = files(subject, templates)?;
+    let plots = folder.join("plots");
+    if plots.exists() {
+        fs::remove_dir_all(&plots).map_err(RecordingError::io("remove", &plots))?;
+    }
+    for (name, bytes) in files {
         let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(RecordingError::io("create", parent))?;
         fs::write(&path, bytes).map_err(RecordingError::io("write", &path))?;
     }
     Ok(())

@@ -185,7 +185,7 @@ fn plain(value: f64) -> String {
 }
 
 /// A value on the axis.
-fn on_axis(value: Option<f64>, format: XFormat) -> String {
+pub(super) fn on_axis(value: Option<f64>, format: XFormat) -> String {
     let Some(value) = value else { return String::new() };
     match format {
         XFormat::Number => number::count(value),

@@ -20,8 +20,9 @@ use crate::recording::{ArmKey, Event, StepOutcome};
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
+use super::figures::{self, PlotView};
 use super::sweep::{self, SweepView};
-use super::{Subject, about, named, prose};
+use super::{PlotError, Subject, about, named, prose};
 
 pub(super) use failure::{FailureView, pointed};
 pub(super) use measure::MeasureView;
@@ -165,6 +166,8 @@ pub(super) enum StepView {
     },
     /// A plan, or two side by side.
     Plan(Box<PlanView>),
+    /// A figure.
+    Plot(Box<PlotView>),
     /// A statement that was timed.
     Time(Box<TimeView>),
     /// Sizes of relations.
@@ -222,13 +225,13 @@ pub(super) struct NamedView {
 }
 
 impl View {
-    pub(super) fn of(subject: Subject<'_>) -> Self {
+    pub(super) fn of(subject: Subject<'_>) -> Result<Self, PlotError> {
         let judgement = subject.judgement;
         let mut outline = Outline::new();
         let mut anchors = BTreeMap::new();
         let mut steps: Vec<Section> = failure::failure(subject, 0).map(failed).into_iter().collect();
         for step in &subject.notebook.steps {
-            let section = section(subject, step, &mut outline);
+            let section = section(subject, step, &mut outline)?;
             anchors.extend(section.anchor.clone().map(|anchor| (step.number, anchor)));
             steps.push(section);
             steps.extend(failure::failure(subject, step.number).map(failed));
@@ -240,7 +243,7 @@ impl View {
             anchor: anchors.get(&verdict.step).cloned(),
             ..verdict_view(verdict)
         });
-        Self {
+        Ok(Self {
             notebook: subject.notebook.name.clone(),
             title: subject.notebook.title.clone(),
             summary: subject.notebook.summary.clone(),
@@ -258,7 +261,7 @@ impl View {
             steps,
             server: about::server(subject),
             settings: about::settings(subject),
-        }
+        })
     }
 }
 
@@ -267,12 +270,12 @@ fn failed(failure: FailureView) -> Section {
 }
 
 /// A step with its heading, where its kind has one.
-fn section(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Section {
+fn section(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result<Section, PlotError> {
     let (title, id) = match &step.kind {
         StepKind::Text(text) => {
             let markdown = super::text::markdown(subject, text);
             let html = prose::page(&markdown, outline);
-            return Section { anchor: None, level: None, step: StepView::Text { markdown, html } };
+            return Ok(Section { anchor: None, level: None, step: StepView::Text { markdown, html } });
         }
         StepKind::Measure(measure) => (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str()),
         StepKind::Time(time) => (time.label.as_ref().or(Some(&time.id)), time.id.as_str()),
@@ -282,27 +285,28 @@ fn section(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Section 
         }
         StepKind::Plan(plan) => (plan.title.as_ref(), "plan"),
         StepKind::Table(table) => (None, table.id.as_str()),
+        StepKind::Plot(plot) => (None, plot.id.as_str()),
         StepKind::Storage(storage) => (None, storage.id.as_str()),
         other => (None, other.key()),
     };
     let heading = title.map(|title| outline.step(title, id));
     let anchor = heading.as_ref().map(|heading| heading.anchor.clone()).unwrap_or_else(|| outline.anchor(id));
-    Section {
+    Ok(Section {
         anchor: Some(anchor),
         level: heading.map(|heading| heading.level),
-        step: step_view(subject, step),
-    }
+        step: step_view(subject, step, outline)?,
+    })
 }
 
-fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
+fn step_view(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result<StepView, PlotError> {
     let verdicts = || -> Vec<VerdictView> {
         let of_step = subject.judgement.verdicts.iter().filter(|verdict| verdict.step == step.number);
         of_step.map(verdict_view).collect()
     };
-    match &step.kind {
+    Ok(match &step.kind {
         StepKind::Text(text) => {
             let markdown = super::text::markdown(subject, text);
-            StepView::Text { html: prose::page(&markdown, &mut Outline::new()), markdown }
+            StepView::Text { html: prose::page(&markdown, outline), markdown }
         }
         StepKind::Let(_) => StepView::Let { bindings: bindings(subject, step.number) },
         StepKind::Sql(_) | StepKind::Analyze(_) | StepKind::Vacuum(_) | StepKind::Session(_) => {
@@ -328,7 +332,8 @@ fn step_view(subject: Subject<'_>, step: &Step) -> StepView {
         }
         StepKind::Table(table) => table_view(subject, table),
         StepKind::Plan(plan) => StepView::Plan(Box::new(plan::plan_view(subject, plan))),
-    }
+        StepKind::Plot(plot) => StepView::Plot(Box::new(figures::view(subject, plot, outline)?)),
+    })
 }
 
 fn named_numbers(subject: Subject<'_>, claims: &[Claim]) -> Vec<NamedView> {
@@ -423,15 +428,13 @@ pub(super) fn metric_cell(result: &ArmResult, metric: Metric) -> String {
     }
 }
 
-/// The arms that a table shows, in its order, by their place in the analysis.
-pub(super) fn table_rows(subject: Subject<'_>, table: &Table) -> Vec<usize> {
+/// The arms that a table or a plot shows, in its order, by their place in the analysis.
+pub(super) fn arms_of(subject: Subject<'_>, of: &[notebook::Subject]) -> Vec<usize> {
     let arms = || subject.analysis.arms.iter().enumerate();
     let shows = |of: &notebook::Subject, key: &ArmKey| {
         key.measure == of.measure && (of.arm.is_none() || of.arm == key.arm)
     };
-    table
-        .of
-        .iter()
+    of.iter()
         .flat_map(|of| arms().filter(move |(_, arm)| shows(of, &arm.key)).map(|(index, _)| index))
         .collect()
 }
@@ -443,7 +446,7 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
         Column::Metric(metric) => HeadView::metric(*metric),
         Column::Number(name) => HeadView { title: name.clone(), number: true },
     }));
-    let rows = table_rows(subject, table).into_iter().map(|index| {
+    let rows = arms_of(subject, &table.of).into_iter().map(|index| {
         let result = &subject.analysis.arms[index];
         let mut row = vec![name_of(subject, &result.key)];
         row.extend(table.columns.iter().map(|column| match column {
@@ -459,7 +462,16 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
 
 /// What a reader calls the arm of that key.
 pub(super) fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
-    let named = subject.notebook.steps.iter().find_map(|step| {
+    let name = |(label, arm): (String, String)| match key.arm {
+        Some(_) => format!("{label}: {arm}"),
+        None => arm,
+    };
+    names_of(subject, key).map_or_else(|| key.to_string(), name)
+}
+
+/// What a reader calls the measure of that key, and its arm.
+pub(super) fn names_of(subject: Subject<'_>, key: &ArmKey) -> Option<(String, String)> {
+    subject.notebook.steps.iter().find_map(|step| {
         let (label, arm) = match &step.kind {
             StepKind::Measure(measure) if measure.id == key.measure => {
                 let arm = measure.arms.iter().find(|arm| arm.id == key.arm)?;
@@ -480,7 +492,6 @@ pub(super) fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
             }
             _ => return None,
         };
-        Some(if key.arm.is_some() { format!("{label}: {arm}") } else { arm })
-    });
-    named.unwrap_or_else(|| key.to_string())
+        Some((label.clone(), arm))
+    })
 }

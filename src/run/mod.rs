@@ -212,7 +212,11 @@ impl<'a> Runner<'a> {
         }
         match &step.kind {
             // Shown and judged from the recording; nothing happens on the server.
-            StepKind::Text(_) | StepKind::Check(_) | StepKind::Table(_) | StepKind::Plan(_) => Ok(()),
+            StepKind::Text(_)
+            | StepKind::Check(_)
+            | StepKind::Table(_)
+            | StepKind::Plan(_)
+            | StepKind::Plot(_) => Ok(()),
             StepKind::Let(bindings) => bindings.iter().try_for_each(|binding| self.bind(step, binding)),
             StepKind::Sql(template) => self.sql(step, template, Place::Main, None),
             StepKind::Analyze(tables) => self.analyze(step, tables, Place::Main, None),
@@ -317,6 +321,7 @@ fn step_label(kind: &StepKind) -> String {
         StepKind::Vacuum(vacuum) => vacuum.tables.join(", "),
         StepKind::Analyze(tables) => tables.join(", "),
         StepKind::Table(table) => table.id.clone(),
+        StepKind::Plot(plot) => plot.id.clone(),
         StepKind::Time(time) => time.id.clone(),
         StepKind::Storage(storage) => storage.id.clone(),
         StepKind::Session(session) => session.name.clone(),

@@ -22,6 +22,7 @@ mod plan_live;
 mod plan_paste;
 mod plan_robust;
 mod plan_same;
+mod plots;
 mod project;
 mod report;
 mod run;

@@ -11,6 +11,7 @@ mod names;
 mod over;
 mod params;
 mod plan;
+mod plot;
 mod samples;
 mod server;
 mod setup;

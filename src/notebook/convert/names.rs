@@ -1,10 +1,10 @@
-//! The one namespace of a notebook: parameters, lets, measures, named numbers and tables.
+//! The one namespace of a notebook: parameters, lets, measures, named numbers, tables and plots.
 
 use crate::metric::{Metric, Nature};
 use crate::template::{Kind, Names, Swept, check_expression};
 
 use super::super::de::Reader;
-use super::super::model::{Axis, Values};
+use super::super::model::{Axis, Subject, Values};
 use super::super::node::{Content, NodeId};
 use super::super::wire::{Either, Entries, Measure, Name, Step, Sweep};
 use super::inherit::{Base, Family};
@@ -36,12 +36,13 @@ pub(super) enum Sort {
     Storage,
     Number,
     Table,
+    Plot,
     /// The id of a step that could not be read.
     Broken,
 }
 
 impl Sort {
-    fn noun(self) -> &'static str {
+    pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Parameter => "a parameter",
             Self::Let => "a `let`",
@@ -51,6 +52,7 @@ impl Sort {
             Self::Storage => "a `storage`",
             Self::Number => "a named number",
             Self::Table => "a table",
+            Self::Plot => "a plot",
             Self::Broken => "a step",
         }
     }
@@ -170,6 +172,9 @@ impl World {
                     reader.fault(reader.tree.place(table.id.0), message, "choose another name");
                 }
             }
+            Some(Step::Plot(plot)) => {
+                self.add(reader, plot.id, Sort::Plot, Kind::Any, since);
+            }
             Some(_) => {}
             None => self.broken(reader, decoded.node),
         }
@@ -229,8 +234,7 @@ impl World {
                 0 => format!("{} of that name", other.sort.noun()),
                 line => format!("{} in line {line}", other.sort.noun()),
             };
-            let help =
-                "params, lets, measures, named numbers and tables share one namespace: choose another name";
+            let help = "params, lets, measures, named numbers, tables and plots share one namespace: choose another name";
             reader.fault(place, format!("`{name}` is taken: there is {where_else}"), help);
             return false;
         }
@@ -249,7 +253,7 @@ impl World {
         let known = self.known.iter().find(|known| known.name == name)?;
         let noun = known.sort.noun();
         Some(match (scope, known.sort) {
-            (_, Sort::Table) => format!("`{name}` is a table, and a table is no value"),
+            (_, Sort::Table | Sort::Plot) => format!("`{name}` is {noun}, and {noun} is no value"),
             (Scope::Params, _) => {
                 format!("`{name}` is {noun}, known only once the notebook runs; parameters can be used here")
             }
@@ -286,6 +290,18 @@ impl World {
         }
     }
 
+    /// Whether a measure, or one of its arms, can have the metric.
+    pub(super) fn can_have(&self, subject: &Subject, metric: Metric) -> bool {
+        let known = self.known.iter().find(|known| known.name == subject.measure);
+        let Some(Kind::Group(group)) = known.map(|known| &known.kind) else { return false };
+        let has = |kind: &Kind| matches!(kind, Kind::Group(group) if group.parts.contains_key(metric.name()));
+        match (&subject.arm, group.part) {
+            (_, "metric") => group.parts.contains_key(metric.name()),
+            (Some(arm), _) => group.parts.get(arm).is_some_and(has),
+            (None, _) => group.parts.values().all(has),
+        }
+    }
+
     /// Whether a name is known before that place in the file.
     pub(super) fn is_above(&self, name: &str, offset: usize) -> bool {
         self.known.iter().any(|known| known.name == name && known.since < offset)
@@ -300,7 +316,7 @@ impl World {
 fn visible(known: &Known, scope: Scope) -> bool {
     match (scope, known.sort) {
         (_, Sort::Parameter | Sort::Broken) => true,
-        (_, Sort::Table) | (Scope::Params, _) => false,
+        (_, Sort::Table | Sort::Plot) | (Scope::Params, _) => false,
         (Scope::Run(here), Sort::Let) => known.since < here,
         (Scope::Run(_), _) => false,
         (Scope::Claim(here), _) => known.since < here,

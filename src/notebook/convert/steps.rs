@@ -45,6 +45,7 @@ impl Convert<'_> {
                 steps.push(Step { number: one.number, at: one.at, kind });
             }
         }
+        self.look_at_plots(&decoded, &steps);
         // Where a step could not be read, who is open after it is not known.
         if steps.len() == decoded.len() {
             self.follow_sessions(&steps);
@@ -82,6 +83,7 @@ impl Convert<'_> {
             wire::Step::Check(check) => StepKind::Check(self.check(check)),
             wire::Step::Table(table) => StepKind::Table(self.table(table)?),
             wire::Step::Plan(plan) => StepKind::Plan(self.plan(plan, decoded)?),
+            wire::Step::Plot(plot) => StepKind::Plot(self.plot(plot)?),
         })
     }
 
@@ -290,6 +292,19 @@ impl Convert<'_> {
         let message = format!("there is no metric or named number `{text}`");
         self.reader.fault(self.reader.tree.place(column.0), message, help);
         None
+    }
+
+    /// The metric of that name.
+    pub(super) fn metric_named(&self, at: Text, name: &str) -> Option<Metric> {
+        let metric = Metric::from_name(name);
+        if metric.is_none() {
+            let help = nearest(name, Metric::ALL.iter().map(|metric| metric.name())).map_or_else(
+                || "the metrics are those of docs/notebook.md".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            self.reader.fault(self.reader.tree.place(at.0), format!("there is no metric `{name}`"), help);
+        }
+        metric
     }
 
     /// A query whose one value or rows are wanted.
