@@ -42,6 +42,7 @@ steps:
   - check:
       - drift: same.one.median / scan.median
       - drift > 0
+      - same.one.rows_removed == same.one.rows_removed + same.one.rows_removed + same.other.rows_removed + 1
   - plan: {title: what changed, of: [scan, same.other]}
   - plan: {of: lookup}
   - plan: {of: [scan, never]}
