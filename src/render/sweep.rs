@@ -405,11 +405,16 @@ fn cut(subject: Subject<'_>, result: &SweepResult) -> Option<String> {
             let short = keys
                 .filter_map(|key| subject.analysis.arm(key))
                 .find(|arm| arm.samples > 0 && arm.samples < arm.asked);
-            points.extend(short.map(|arm| format!("{} ({} of {})", point.point, arm.samples, arm.asked)));
+            points.extend(short.map(|arm| (arm.samples, arm.asked, point.point.to_string())));
         }
-        if !points.is_empty() {
-            let name = arm.as_ref().map(|arm| format!("{arm} at ")).unwrap_or_default();
-            cuts.push(format!("{name}{}", points.join(", ")));
+        let name = arm.as_ref().map(|arm| format!("{arm} at ")).unwrap_or_default();
+        match points.iter().min() {
+            None => {}
+            Some((taken, asked, point)) if points.len() == 1 => {
+                cuts.push(format!("{name}{point} ({taken} of {asked})"));
+            }
+            Some((taken, asked, point)) => cuts
+                .push(format!("{name}{} points, to as few as {taken} of {asked} at {point}", points.len())),
         }
     }
     let said = subject.recording.events.iter().find_map(|event| match event {

@@ -17,8 +17,13 @@ use super::{Runner, Settings};
 const MOST: usize = 1_000;
 /// EXPLAINs that are timed to find out how many can be afforded.
 const TRIALS: usize = 5;
+/// An EXPLAIN that takes less than this many seconds can be had a thousand times.
+const SWIFT: f64 = 0.02;
 /// Rounds of closing in: more than enough for integers.
 const ROUNDS: usize = 64;
+
+/// A condition, with the statements and settings that it was made of.
+type InForce = (Condition, Vec<String>, Settings);
 
 /// One of those whose estimates are taken.
 struct Explained<'a> {
@@ -93,7 +98,7 @@ impl Runner<'_> {
         }))?)
     }
 
-    /// The values to explain: every integer, or as many as the budget of an arm allows, a thousand at most.
+    /// The values to explain: every integer, a thousand at most; where planning is slow, as many as the budget of an arm allows.
     fn range(
         &mut self,
         step: &Step,
@@ -102,16 +107,25 @@ impl Runner<'_> {
         first: &Explained<'_>,
     ) -> Result<Vec<f64>, StepError> {
         let listed: Vec<f64> = axis.values.iter().filter_map(Scalar::number).collect();
-        let once: Vec<f64> = listed.iter().take(1).copied().collect();
+        let trials: Vec<f64> = listed.iter().copied().cycle().take(TRIALS).collect();
         let mut fastest = f64::INFINITY;
+        let mut in_force = None;
+        let mut tried = Ok(());
         // The first plan of a session takes longer than those after it.
-        for _ in 0..TRIALS {
+        for at in trials {
             let started = Instant::now();
-            self.explain_over(step, axis, first, &once, &mut Vec::new())?;
+            tried = self.explain_at(step, axis, first, at, &mut in_force).map(drop);
             fastest = fastest.min(started.elapsed().as_secs_f64());
+            if tried.is_err() {
+                break;
+            }
         }
-        let affordable = sweep.measure.budget.as_secs_f64() / fastest.max(1e-6);
-        Ok(spread(&listed, axis.is_whole(), (affordable as usize).clamp(2, MOST)))
+        self.release(step, first, in_force, tried)?;
+        let most = match fastest < SWIFT {
+            true => MOST,
+            false => ((sweep.measure.budget.as_secs_f64() / fastest) as usize).clamp(2, MOST),
+        };
+        Ok(spread(&listed, axis.is_whole(), most))
     }
 
     /// EXPLAIN at each value, under the condition of one arm.
@@ -123,7 +137,7 @@ impl Runner<'_> {
         range: &[f64],
         plans: &mut Vec<String>,
     ) -> Result<Vec<EstimateRow>, StepError> {
-        let mut in_force: Option<(Condition, Vec<String>, Settings)> = None;
+        let mut in_force = None;
         let mut rows = Vec::new();
         let mut explained = Ok(());
         for at in range {
@@ -136,11 +150,20 @@ impl Runner<'_> {
                 }
             }
         }
-        if let Some((condition, ..)) = in_force {
-            let left = condition.leave(&mut self.main.session);
-            explained = explained.and(left.map_err(|error| self.arm_failure(step, &one.key, None, error)));
-        }
-        explained.map(|()| rows)
+        self.release(step, one, in_force, explained).map(|()| rows)
+    }
+
+    /// Takes away the condition that is in force, whatever came of what was done under it.
+    fn release(
+        &mut self,
+        step: &Step,
+        one: &Explained<'_>,
+        in_force: Option<InForce>,
+        done: Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        let Some((condition, ..)) = in_force else { return done };
+        let left = condition.leave(&mut self.main.session);
+        done.and(left.map_err(|error| self.arm_failure(step, &one.key, None, error)))
     }
 
     fn explain_at(
@@ -149,7 +172,7 @@ impl Runner<'_> {
         axis: &Axis,
         one: &Explained<'_>,
         at: f64,
-        in_force: &mut Option<(Condition, Vec<String>, Settings)>,
+        in_force: &mut Option<InForce>,
     ) -> Result<Plan, StepError> {
         self.job.interrupt.check()?;
         let value = if axis.is_whole() { Scalar::Integer(at as i64) } else { Scalar::Float(at) };

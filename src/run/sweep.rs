@@ -20,8 +20,10 @@ const MOST_ADDED: usize = 24;
 /// What is done at a point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    /// Plans, then times.
+    /// Plans, then times, of all arms.
     Full,
+    /// Plans, then times, of the two arms of the crossing.
+    Times,
     /// The plans of the two arms of the crossing alone.
     Plans,
 }
@@ -46,19 +48,34 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
+    /// The arms that are measured at a point.
+    fn arms(&self, depth: Depth) -> impl Iterator<Item = &Arm> {
+        self.sweep.measure.arms.iter().filter(move |arm| takes_part(self.sweep, arm, depth))
+    }
+
     /// The longest that so many points can take, in milliseconds.
-    fn at_most_ms(&self, points: usize) -> f64 {
+    fn at_most_ms(&self, points: usize, depth: Depth) -> f64 {
         let pace = pace_of(&self.sweep.measure, self.seed);
         let arm = |arm: &Arm| pace.at_most(self.captured_ms.get(&arm.id).copied()).as_secs_f64() * 1e3;
-        self.sweep.measure.arms.iter().map(arm).sum::<f64>() * points as f64
+        self.arms(depth).map(arm).sum::<f64>() * points as f64
     }
 
     /// How long they take if nothing is slower than it was so far.
-    fn about_ms(&self, points: usize) -> Option<f64> {
+    fn about_ms(&self, points: usize, depth: Depth) -> Option<f64> {
         let pace = pace_of(&self.sweep.measure, self.seed);
-        let arms = self.sweep.measure.arms.iter();
-        let known = arms.map(|arm| Some(pace.about(*self.captured_ms.get(&arm.id)?).as_secs_f64() * 1e3));
+        let known =
+            self.arms(depth).map(|arm| Some(pace.about(*self.captured_ms.get(&arm.id)?).as_secs_f64() * 1e3));
         known.sum::<Option<f64>>().map(|ms| ms * points as f64)
+    }
+}
+
+/// Whether an arm is needed at a point: one that was added in search of the crossing is for the two that cross.
+fn takes_part(sweep: &Sweep, arm: &Arm, depth: Depth) -> bool {
+    match (depth, &sweep.crossing) {
+        (Depth::Times | Depth::Plans, Some(crossing)) => {
+            arm.id.as_ref().is_some_and(|id| crossing.of.contains(id))
+        }
+        _ => true,
     }
 }
 
@@ -83,8 +100,8 @@ impl Runner<'_> {
             arms: sweep.measure.arms.len(),
             most_added,
             most_captured,
-            at_most_ms: course.at_most_ms(points),
-            added_at_most_ms: course.at_most_ms(most_added),
+            at_most_ms: course.at_most_ms(points, Depth::Full),
+            added_at_most_ms: course.at_most_ms(most_added, Depth::Times),
         }))?;
         for listed in &sweep.points {
             let left = points - course.begun;
@@ -98,7 +115,7 @@ impl Runner<'_> {
         self.estimates(step, sweep)?;
         let mut room = [most_added, most_captured];
         while let Some((x, depth)) = searches.next(room) {
-            let left = if depth == Depth::Full { searches.time.steps_left().min(room[0]) } else { 0 };
+            let left = if depth == Depth::Times { searches.time.steps_left().min(room[0]) } else { 0 };
             room[usize::from(depth == Depth::Plans)] -= 1;
             course.of = course.begun + 1;
             let point = searches.point(x);
@@ -130,8 +147,8 @@ impl Runner<'_> {
             added: sweep.listed(point).is_none(),
             number: course.begun,
             of: course.of,
-            at_most_ms: course.at_most_ms(left),
-            about_ms: course.about_ms(left),
+            at_most_ms: course.at_most_ms(left, depth),
+            about_ms: course.about_ms(left, depth),
         }))?;
         if !sweep.has_own_databases() {
             return self.arms(step, course, point, depth);
@@ -149,11 +166,7 @@ impl Runner<'_> {
         depth: Depth,
     ) -> Result<Found, StepError> {
         let sweep = course.sweep;
-        let wanted = |arm: &&Arm| match (depth, &sweep.crossing) {
-            (Depth::Plans, Some(crossing)) => arm.id.as_ref().is_some_and(|id| crossing.of.contains(id)),
-            _ => true,
-        };
-        let arms = sweep.arms_at(point).iter().filter(wanted);
+        let arms = sweep.arms_at(point).iter().filter(|arm| takes_part(sweep, arm, depth));
         let arms: Vec<(&Arm, ArmKey)> =
             arms.map(|arm| (arm, key_of(&sweep.measure, arm).at(point))).collect();
         self.undisturbed(step)?;
@@ -182,7 +195,7 @@ impl Runner<'_> {
             let id = prepared.arm.id.clone().unwrap_or_default();
             found.blocks.extend(blocks.map(|blocks| (id, blocks)));
         }
-        if depth == Depth::Full {
+        if depth != Depth::Plans {
             let turns = self.time_all(step, measure, &ready)?;
             let ids = arms.iter().map(|(arm, _)| arm.id.clone().unwrap_or_default());
             found.turns = ids.zip(turns).collect();
@@ -302,7 +315,7 @@ impl<'a> Searches<'a> {
 
     /// Where to measure next, and what, as long as there is room for it.
     fn next(&self, [timed, captured]: [usize; 2]) -> Option<(f64, Depth)> {
-        let by_time = self.time.next().filter(|_| timed > 0).map(|x| (x, Depth::Full));
+        let by_time = self.time.next().filter(|_| timed > 0).map(|x| (x, Depth::Times));
         by_time.or_else(|| self.blocks.next().filter(|_| captured > 0).map(|x| (x, Depth::Plans)))
     }
 
