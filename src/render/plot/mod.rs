@@ -5,7 +5,7 @@
 //!                                                                                  ↘ png
 //! ```
 //!
-//! A figure is drawn twice: 720 pixels wide for pages and print, and 340 for narrow screens, where text that
+//! A figure is drawn twice: 720 pixels wide for pages and print, and 320 for narrow screens, where text that
 //! shrinks with its figure could not be read any more.
 
 mod bars;
@@ -45,7 +45,7 @@ impl Layout {
     fn width(self) -> f64 {
         match self {
             Self::Wide => 720.0,
-            Self::Narrow => 340.0,
+            Self::Narrow => 320.0,
         }
     }
 }

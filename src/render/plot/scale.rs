@@ -169,8 +169,10 @@ fn log_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
     };
     let choices =
         [with(&[1.0, 2.0, 5.0], 1), with(&[1.0, 3.0], 1), with(&[1.0], 1), with(&[1.0], 2), with(&[1.0], 3)];
-    let chosen = choices.into_iter().find(|ticks| (3..=most).contains(&ticks.len()));
-    chosen.unwrap_or_else(|| linear_ticks(low, high, most))
+    let fit = |least: usize| choices.iter().find(|ticks| (least..=most).contains(&ticks.len())).cloned();
+    // Over less than a decade equal steps are close to equal ratios.
+    let few = || fit(2).filter(|_| high >= 10.0 * low);
+    fit(3).or_else(few).unwrap_or_else(|| linear_ticks(low, high, most))
 }
 
 /// A tick without digits that say nothing: `0.05`, `2.5`, `10,000`, `3M` for three millions.
