@@ -207,10 +207,10 @@ impl About<'_> {
         let name = |id: &str| {
             self.sweep.arm(id).map_or_else(|| id.to_owned(), |arm| arm_name(&self.sweep.measure, arm))
         };
-        let (what, wins) = match metric {
-            Metric::Median => ("neither surely faster", "surely faster"),
-            Metric::Cost => ("estimates cross", "cheaper"),
-            _ => ("lines cross", "fewer"),
+        let wins = match metric {
+            Metric::Median => "surely faster",
+            Metric::Cost => "cheaper",
+            _ => "fewer",
         };
         let zone = |zone: &crate::analysis::ZoneResult| {
             let (lo, hi) = ascending(zone.x_lo.unwrap_or(zone.lo), zone.x_hi.unwrap_or(zone.hi));
@@ -222,6 +222,13 @@ impl About<'_> {
                 self.printed(lo)
             } else {
                 format!("{} to {}", self.printed(lo), self.printed(hi))
+            };
+            // What was not measured up to its ends is not said to be even.
+            let what = match metric {
+                _ if !zone.closed => "lines cross, not measured closer",
+                Metric::Median => "neither surely faster",
+                Metric::Cost => "estimates cross",
+                _ => "lines cross",
             };
             Zone {
                 lo,
