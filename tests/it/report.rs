@@ -127,7 +127,7 @@ fn the_index_leads_to_every_recording_but_quick_looks() {
     let markdown = project.read("results/README.md");
     let page = project.read("results/index.html");
     for text in [&markdown, &page] {
-        assert!(text.contains("another/local-15") && text.contains("small/local-15"), "{text}");
+        assert!(text.contains("another/local-15/report.") && text.contains("small/local-15/report."), "{text}");
         assert!(!text.contains("~quick"), "{text}");
         assert!(place(text, "Another") < place(text, "Small"), "{text}");
     }

@@ -28,7 +28,7 @@ pub struct Mark {
 pub struct Compared {
     /// In one sentence, what differs.
     pub cause: String,
-    /// A line for each node that came, went, moved or was replaced, with a sign before it.
+    /// A line for each node that came, went, moved, was replaced or did other work, with a sign before it.
     pub lines: Vec<String>,
     /// Marks on the old tree.
     pub old: Marks,
@@ -57,12 +57,15 @@ pub fn compared(old: &Plan, new: &Plan) -> Compared {
                 put(&mut out.new, new, "moved", "stood elsewhere".to_owned());
             }
             Change::Altered { new, values, .. } => {
-                let values = values
+                let values: Vec<(String, String, String)> = values
                     .iter()
-                    .map(|(name, before, after)| (readable(name), printed(before), printed(after)));
+                    .map(|(name, before, after)| (readable(name), printed(before), printed(after)))
+                    .collect();
+                let said = values.iter().map(|(name, before, after)| format!("{name} {before} → {after}"));
+                out.lines.push(format!("  {}: {}", new.title(), said.collect::<Vec<_>>().join(", ")));
                 let mark = out.new.entry(std::ptr::from_ref(*new));
                 mark.or_insert_with(|| Mark { kind: "altered", words: String::new(), values: vec![] })
-                    .values = values.collect();
+                    .values = values;
                 continue;
             }
         }

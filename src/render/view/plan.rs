@@ -20,7 +20,7 @@ pub(in crate::render) struct PlanView {
     pub sides: Vec<SideView>,
     /// In one sentence, what differs between two plans.
     pub cause: Option<String>,
-    /// A line for each node that came (`+`), went (`-`), moved (`>`) or was replaced (`~`).
+    /// A line for each node that came (`+`), went (`-`), moved (`>`) or was replaced (`~`), or whose numbers differ (a blank).
     pub changes: Vec<String>,
 }
 
