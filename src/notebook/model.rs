@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::metric::Metric;
 use crate::plan::{Comparison, Pattern};
 
+use super::point::Point;
 use super::source::{Place, Source};
 
 pub use sweep::{Axis, Crossing, Sweep, SweepPoint, X, XFormat};
