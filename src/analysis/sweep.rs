@@ -41,7 +41,7 @@ pub struct SweepResult {
     pub flips: Vec<Flip>,
     /// The stretches of one choice, in ascending order; more than the flips by one, where anything is known.
     pub bands: Vec<Band>,
-    /// The worst of the regrets by points, by ratio; none where no arm is free or none was compared.
+    /// The worst of the regrets by points, by ratio, the sure ones first; none where no arm is free or none was compared.
     pub regret: Option<Regret>,
 }
 

@@ -100,7 +100,11 @@ pub(super) fn result(
         flips: flips(&bands),
         bands,
         estimates,
-        regret: worst.max_by(|one, other| one.ratio.total_cmp(&other.ratio)).cloned(),
+        regret: worst
+            .max_by(|one, other| {
+                one.is_sure().cmp(&other.is_sure()).then_with(|| one.ratio.total_cmp(&other.ratio))
+            })
+            .cloned(),
         points,
     }
 }

@@ -317,7 +317,7 @@ impl<'a> Judge<'a> {
             self.analysis.sweeps.iter().flat_map(|sweep| sweep.numbers()).collect();
         for word in words {
             if let Some(value) = found.get(word) {
-                parts.push(format!("{word} = {}", number::significant(*value)));
+                parts.push(format!("{word} = {}", number::count(*value)));
             }
         }
         // A claim over all points of a sweep looks at many numbers.
