@@ -42,6 +42,7 @@ steps:
       expect: {plan: "Seq Scan on \"<img src=x onerror=alert(1)>\"", rows: 49}
   - plan: {title: "</h3><script>alert(1)</script>", of: [m.a, m.b]}
   - table: {id: t, title: "@SUM(1) <script>alert(1)</script>", of: m, columns: [plan, rows]}
+  - plot: {id: p, kind: bars, of: m, value: rows, title: "</svg></title><script>alert(1)</script>", caption: "<img src=x onerror=alert(1)>"}
   - sql: |
       DO $$ BEGIN RAISE NOTICE '<script>alert(1)</script> *notice*'; END $$;
   - sql: |
@@ -85,6 +86,7 @@ fn nothing_of_it_acts_in_any_file() {
                     "<script>alert",
                     "<img",
                     "<iframe",
+                    "<foreignobject",
                     "<svg onload",
                     "<b onclick",
                     "<i onmouse",
@@ -155,7 +157,7 @@ fn nothing_of_it_acts_in_a_browser() {
         assert_eq!(page.requests(), std::slice::from_ref(&page.address), "{file}");
         assert_eq!(page.evaluate("typeof window.pwned"), "undefined", "{file}");
         let injected = page.evaluate(
-            "[...document.querySelectorAll('img, iframe, svg, object, embed, link, form, base, i[onmouseover], b[onclick]')].length + \
+            "[...document.querySelectorAll('img, iframe, svg script, foreignObject, svg a, svg image, object, embed, link, form, base, i[onmouseover], b[onclick]')].length + \
              document.querySelectorAll('script').length - 1 + document.querySelectorAll('style').length - 1 + \
              [...document.querySelectorAll('*')].filter((e) => [...e.attributes].some((a) => a.name.startsWith('on'))).length + \
              [...document.querySelectorAll('a')].filter((a) => !['https:', 'file:'].includes(a.protocol)).length",

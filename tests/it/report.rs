@@ -1,6 +1,10 @@
 //! Reports as people read them: what did not hold stands first, plans are trees, the index leads to all.
 
-use crate::project::{Project, said};
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use crate::project::{Project, files, said};
 
 const PLACE: &str = "results/story/local-15";
 
@@ -46,6 +50,8 @@ steps:
   - plan: {title: what changed, of: [scan, same.other]}
   - plan: {of: lookup}
   - plan: {of: [scan, never]}
+  - plot: {id: every_run, kind: distribution, of: [scan, same], caption: "The caption: {{ scan.blocks }}."}
+  - plot: {id: touched, kind: bars, of: [scan, lookup], value: blocks}
   - table: {id: overview, title: side by side, of: [scan, lookup, same], columns: [plan, median, blocks]}
   - sql: SELECT nonsense FROM t
   - measure: {id: never, query: SELECT 1, expect: {rows: 1}}
@@ -115,6 +121,61 @@ fn rendered_again_nothing_changes(project: &Project) {
     assert_eq!(index(), index_before);
 }
 
+/// Every file that is made from the evidence, with its bytes.
+fn derived(project: &Project) -> BTreeMap<String, Vec<u8>> {
+    let root = project.path().join("results");
+    let evidence = project.json(&format!("{PLACE}/manifest.json"))["files"].clone();
+    let files = files(&root).into_iter().filter_map(|path| {
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        let inside = name.strip_prefix("story/local-15/").unwrap_or(&name);
+        let made = inside != "manifest.json" && evidence[inside].is_null();
+        made.then(|| (inside.to_owned(), std::fs::read(&path).unwrap()))
+    });
+    files.collect()
+}
+
+#[test]
+fn a_change_of_one_sample_changes_only_what_depends_on_it() {
+    let project = Project::with("story", STORY);
+    project.planbook(&["run", "story", "--server", "local"]).exits(1);
+    let before = derived(&project);
+    // The slowest execution of `lookup` becomes slower. No figure, table or claim shows it.
+    let samples = project.read(&format!("{PLACE}/samples.csv"));
+    let latency = |row: &str| row.rsplit(',').next().unwrap().parse::<f64>().unwrap();
+    let of_lookup = samples.lines().filter(|row| row.starts_with("lookup,"));
+    let slowest = of_lookup.max_by(|a, b| latency(a).total_cmp(&latency(b))).unwrap();
+    let slower = format!("{},{}", slowest.rsplit_once(',').unwrap().0, latency(slowest) * 7.0);
+    let changed = samples.replacen(slowest, &slower, 1);
+    let hash = |text: &str| Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let manifest = project.read(&format!("{PLACE}/manifest.json"));
+    assert!(manifest.contains(&hash(&samples)), "the manifest knows its evidence");
+    project.write(&format!("{PLACE}/manifest.json"), &manifest.replace(&hash(&samples), &hash(&changed)));
+    project.write(&format!("{PLACE}/samples.csv"), &changed);
+    project.planbook(&["render"]).exits(0);
+    let after = derived(&project);
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    let differ: Vec<&str> = before
+        .iter()
+        .filter(|(name, bytes)| after[*name] != **bytes)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    // The end of the median's interval may move, and that stands in the reports.
+    let may = ["overview.csv", "report.html", "report.md"];
+    let must: Vec<&str> = differ.iter().filter(|name| !may.contains(name)).copied().collect();
+    assert_eq!(must, ["summary.csv", "values.json"]);
+    for name in differ {
+        let text = |files: &BTreeMap<String, Vec<u8>>| String::from_utf8(files[name].clone()).unwrap();
+        let (old, new) = (text(&before), text(&after));
+        assert_eq!(old.lines().count(), new.lines().count(), "{name}");
+        let lines = old.lines().zip(new.lines()).filter(|(old, new)| old != new);
+        for (line, _) in lines {
+            let depends =
+                line.contains("lookup") || line.contains("with one") || line.contains("class=\"number\"");
+            assert!(depends, "{name}: {line}");
+        }
+    }
+}
+
 const SMALL: &str = "planbook: 1\ntitle: Small | *one*\nparams: {n: 1}\nprofiles: {quick: {n: 2}}\nsteps:\n  - measure: {id: m, query: 'SELECT {{ n }}', reps: 2, turns: 2, expect: {rows: 1}}\n";
 
 #[test]
@@ -127,7 +188,10 @@ fn the_index_leads_to_every_recording_but_quick_looks() {
     let markdown = project.read("results/README.md");
     let page = project.read("results/index.html");
     for text in [&markdown, &page] {
-        assert!(text.contains("another/local-15/report.") && text.contains("small/local-15/report."), "{text}");
+        assert!(
+            text.contains("another/local-15/report.") && text.contains("small/local-15/report."),
+            "{text}"
+        );
         assert!(!text.contains("~quick"), "{text}");
         assert!(place(text, "Another") < place(text, "Small"), "{text}");
     }
