@@ -164,7 +164,10 @@ fn blocks(metric: Metric) -> String {
 }
 
 fn words(metric: Metric) -> String {
-    metric.name().replace('_', " ").replace("wal ", "WAL ")
+    match metric {
+        Metric::WalFpi => "full-page images".to_owned(),
+        _ => metric.name().replace('_', " ").replace("wal ", "WAL "),
+    }
 }
 
 fn capital(text: &str) -> String {
