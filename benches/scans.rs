@@ -1,10 +1,10 @@
 //! The three scan notebooks against the same statements driven the plain way.
 //!
-//! The plain way is one psql script: load the table, run every query once untimed, EXPLAIN it, then time it as often as
-//! the harness that these experiments come from did (100 executions of the lookups and range queries, 20 of every forced
-//! plan at every point), one after the other. Planbook runs the notebooks as they ship, with the dataset in its cache.
-//! Both on servers with the same flags, in one run. Fails above half of the script's time, and where the two come to
-//! different conclusions. The method stands in docs/method.md.
+//! The plain way is one psql script: load the table, make what the arms need, run every query once untimed, EXPLAIN it,
+//! then time it as often as the harness that these experiments come from did (100 executions of the lookups and range
+//! queries, 20 of every arm at every point of a sweep), one after the other. It does not search for a crossing. Planbook
+//! runs the notebooks as they ship, with the dataset in its cache. Both on servers with the same flags, in one run. Fails
+//! above half of the script's time, and where the two come to different conclusions. The method stands in docs/method.md.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
 
@@ -31,11 +31,36 @@ const MOST: f64 = 0.5;
 /// Executions of the lookups and of the range queries.
 const REPS: usize = 100;
 
-/// Executions of every forced plan at every point of the sweep.
+/// Executions of every arm at every point of a sweep.
 const SWEEP_REPS: usize = 20;
 
-/// The points of the sweep: rows whose `bucket` is below.
-const POINTS: [u32; 9] = [1, 2, 5, 10, 50, 100, 200, 500, 900];
+/// The sweeps of the last notebook: what they set, and their points, rows whose `bucket` is below.
+const SWEEPS: [(&str, &str, &[u32]); 2] = [
+    ("crossover", "RESET random_page_cost;\n", &[1, 2, 5, 10, 50, 100, 200, 500, 900]),
+    ("cheaper", "SET random_page_cost = 1.1;\n", &[1, 100, 500, 700]),
+];
+
+/// The arms of a sweep, and what forces their plans.
+const ARMS: [(&str, &str); 3] = [
+    ("planner", ""),
+    ("index", "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;\n"),
+    ("seq", "SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;\n"),
+];
+
+/// The arms of the covering index that stand on clones of their own, and how each is made.
+const STATES: [(&str, &str); 3] = [
+    ("plain", PLAIN),
+    ("unvacuumed", COVERING),
+    ("vacuumed", "CREATE INDEX events_user_id_id ON events (user_id) INCLUDE (id);\nVACUUM events;\n"),
+];
+const PLAIN: &str = "CREATE INDEX events_user_id ON events (user_id);\n";
+const COVERING: &str = "CREATE INDEX events_user_id_id ON events (user_id) INCLUDE (id);\n";
+
+/// The script's database.
+const DATABASE: &str = "scans";
+
+/// What the notebooks set for each of their sessions.
+const SESSION: &str = "SET max_parallel_workers_per_gather = 0; SET jit = off; SET work_mem = '64MB';\n";
 
 const NOTEBOOKS: [&str; 3] = ["seq-vs-index", "covering-vacuum", "selectivity-crossover"];
 
@@ -95,23 +120,27 @@ fn conclusions(home: &Path) -> Result<BTreeMap<String, String>> {
         let text = |name: &str| {
             values.get(name).map(|value| value.as_str().map_or(value.to_string(), str::to_owned))
         };
-        for id in ["seq", "index", "plain", "before", "after"] {
+        let states = STATES.map(|(arm, _)| format!("states.{arm}"));
+        for id in ["seq", "index", "plain", "before", "after"].into_iter().chain(states.iter().map(|s| &**s))
+        {
             for what in ["plan", "blocks", "heap_fetches"] {
                 if let Some(value) = text(&format!("{id}.{what}")) {
                     said.insert(format!("{id} {what}"), value);
                 }
             }
         }
-        let median =
-            |arm: &str, n| values.get(&format!("crossover.{arm}.at(n={n}).median")).and_then(Value::as_f64);
-        for n in POINTS {
-            for arm in ["planner", "index", "seq"] {
-                if let Some(value) = text(&format!("crossover.{arm}.at(n={n}).plan")) {
-                    said.insert(format!("{arm} at {n} plan"), value);
+        for (sweep, _, points) in SWEEPS {
+            for n in points {
+                let at = |arm: &str, what: &str| format!("{sweep}.{arm}.at(n={n}).{what}");
+                let median = |arm: &str| values.get(&at(arm, "median")).and_then(Value::as_f64);
+                for (arm, _) in ARMS {
+                    if let Some(value) = text(&at(arm, "plan")) {
+                        said.insert(format!("{sweep} {arm} at {n} plan"), value);
+                    }
                 }
-            }
-            if let (Some(index), Some(seq)) = (median("index", n), median("seq", n)) {
-                said.insert(format!("faster at {n}"), faster(index, seq));
+                if let (Some(index), Some(seq)) = (median("index"), median("seq")) {
+                    said.insert(format!("{sweep}, faster at {n}"), faster(index, seq));
+                }
             }
         }
     }
@@ -150,13 +179,11 @@ fn script(rows: &str) -> Result<(f64, BTreeMap<String, String>)> {
     let server =
         server::start(&Spec::Local { bindir: None }, &Needs::default(), &mut |line| println!("{line}"))?;
     println!("PostgreSQL {}", server.identity().version);
-    let database = "plain";
     let text = statements(rows);
     let started = Instant::now();
-    server.create_database(database, None)?;
-    let output = psql(&server, database, &text)?;
+    server.create_database(DATABASE, None)?;
+    let output = psql(&server, DATABASE, &text)?;
     let seconds = started.elapsed().as_secs_f64();
-    server.drop_database(database)?;
     server.stop()?;
     Ok((seconds, read(&String::from_utf8(output.stdout)?)?))
 }
@@ -166,8 +193,7 @@ fn statements(rows: &str) -> String {
     let lookup = "SELECT * FROM events WHERE user_id = :user";
     let range = "SELECT id FROM events WHERE user_id BETWEEN :lo AND :hi";
     let mut text = format!(
-        "\\pset format unaligned\n\\pset tuples_only on\n\
-         SET max_parallel_workers_per_gather = 0; SET jit = off; SET work_mem = '64MB';\n\
+        "\\pset format unaligned\n\\pset tuples_only on\n{SESSION}\
          CREATE TABLE events (id bigint NOT NULL PRIMARY KEY, user_id bigint NOT NULL, status smallint NOT NULL, \
          amount integer NOT NULL, bucket integer NOT NULL, created_at timestamptz NOT NULL) \
          WITH (autovacuum_enabled = off);\n\
@@ -177,24 +203,32 @@ fn statements(rows: &str) -> String {
          SELECT user_id AS user FROM events WHERE id = {rows} / 2 \\gset\n\
          SELECT max(user_id) / 2 AS lo, max(user_id) / 2 + 1000 AS hi FROM events \\gset\n"
     );
+    for (arm, made) in STATES {
+        text +=
+            &format!("\\c postgres\nCREATE DATABASE {arm} TEMPLATE {DATABASE};\n\\c {arm}\n{SESSION}{made}");
+        text += "SET enable_bitmapscan = off;\n";
+        text += &timed(&format!("states.{arm}"), range, REPS);
+    }
+    text += &format!("\\c {DATABASE}\n{SESSION}");
     text += &timed("seq", lookup, REPS);
-    text += "CREATE INDEX events_user_id ON events (user_id);\n";
+    text += PLAIN;
     text += &timed("index", lookup, REPS);
     text += "SET enable_bitmapscan = off;\n";
     text += &timed("plain", range, REPS);
-    text += "DROP INDEX events_user_id;\nCREATE INDEX events_user_id_id ON events (user_id) INCLUDE (id);\n";
-    text += &timed("before", range, 0);
+    text += "DROP INDEX events_user_id;\n";
+    text += COVERING;
+    text += &timed("before", range, REPS);
     text += "VACUUM events;\n";
     text += &timed("after", range, REPS);
-    text += "RESET enable_bitmapscan;\nCREATE INDEX events_bucket ON events (bucket);\n";
-    for n in POINTS {
-        let sum = format!("SELECT sum(amount) FROM events WHERE bucket < {n}");
-        text += &timed(&format!("planner at {n}"), &sum, 0);
-        text += "SET enable_bitmapscan = off; SET enable_seqscan = off;\n";
-        text += &timed(&format!("index at {n}"), &sum, SWEEP_REPS);
-        text += "RESET enable_seqscan; SET enable_indexscan = off; SET enable_indexonlyscan = off;\n";
-        text += &timed(&format!("seq at {n}"), &sum, SWEEP_REPS);
-        text += "RESET enable_bitmapscan; RESET enable_indexscan; RESET enable_indexonlyscan;\n";
+    text += "CREATE INDEX events_bucket ON events (bucket);\n";
+    for (sweep, set, points) in SWEEPS {
+        for n in points {
+            let sum = format!("SELECT sum(amount) FROM events WHERE bucket < {n}");
+            for (arm, forced) in ARMS {
+                text += &format!("RESET ALL;\n{SESSION}{set}{forced}");
+                text += &timed(&format!("{sweep} {arm} at {n}"), &sum, SWEEP_REPS);
+            }
+        }
     }
     text
 }
@@ -238,11 +272,14 @@ fn read(output: &str) -> Result<BTreeMap<String, String>> {
             }
         }
     }
-    for n in POINTS {
-        let median =
-            |arm: &str| times.get(format!("{arm} at {n}").as_str()).map(|times| stats::median(times));
-        if let (Some(index), Some(seq)) = (median("index"), median("seq")) {
-            said.insert(format!("faster at {n}"), faster(index, seq));
+    for (sweep, _, points) in SWEEPS {
+        for n in points {
+            let median = |arm: &str| {
+                times.get(format!("{sweep} {arm} at {n}").as_str()).map(|times| stats::median(times))
+            };
+            if let (Some(index), Some(seq)) = (median("index"), median("seq")) {
+                said.insert(format!("{sweep}, faster at {n}"), faster(index, seq));
+            }
         }
     }
     Ok(said)

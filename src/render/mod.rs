@@ -7,6 +7,7 @@ mod console;
 mod context_tests;
 mod csv;
 mod figures;
+mod harmless;
 mod html;
 mod index;
 mod json;

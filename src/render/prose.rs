@@ -83,16 +83,20 @@ fn open<'a>(url: &str, links: &mut Vec<bool>, before: &str) -> Event<'a> {
 }
 
 /// Whether a link is harmless: the web, mail, a place on the page, or a file beside it.
-fn may_lead_to(url: &str) -> bool {
+pub(super) fn may_lead_to(url: &str) -> bool {
     let lower = url.trim().to_ascii_lowercase();
-    let beside = || {
-        let first = lower.split(['/', '?', '#']).next().unwrap_or_default();
-        !first.contains(':') && !first.contains('&') && !lower.starts_with("//") && !lower.contains('\\')
-    };
-    let control = url.chars().any(char::is_control);
-    !control
-        && (["http://", "https://", "mailto:", "#"].iter().any(|scheme| lower.starts_with(scheme))
-            || beside())
+    let known = ["http://", "https://", "mailto:", "#"].iter().any(|scheme| lower.starts_with(scheme));
+    (known && !url.chars().any(char::is_control)) || is_beside(url)
+}
+
+/// Whether an address is that of a file beside the page.
+pub(super) fn is_beside(url: &str) -> bool {
+    let url = url.trim();
+    let first = url.split(['/', '?', '#']).next().unwrap_or_default();
+    !first.contains([':', '&'])
+        && !url.starts_with("//")
+        && !url.contains('\\')
+        && !url.contains(char::is_control)
 }
 
 /// Text in which nothing is markup, also inside an attribute.

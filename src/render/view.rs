@@ -22,7 +22,8 @@ use crate::verdict::{Outcome, Verdict};
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
 use super::figures::{self, PlotView};
 use super::sweep::{self, SweepView};
-use super::{PlotError, Subject, about, named, prose};
+use super::text::{self, Written};
+use super::{PlotError, Subject, about, named};
 
 pub(super) use failure::{FailureView, pointed};
 pub(super) use measure::MeasureView;
@@ -121,7 +122,7 @@ pub(super) struct Section {
 pub(super) enum StepView {
     /// Prose.
     Text {
-        /// As the notebook writes it, with its numbers.
+        /// As the notebook writes it, with its numbers; HTML in it is text.
         markdown: String,
         /// The same for an HTML page: nothing in it can act.
         html: String,
@@ -272,10 +273,8 @@ fn failed(failure: FailureView) -> Section {
 /// A step with its heading, where its kind has one.
 fn section(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result<Section, PlotError> {
     let (title, id) = match &step.kind {
-        StepKind::Text(text) => {
-            let markdown = super::text::markdown(subject, text);
-            let html = prose::page(&markdown, outline);
-            return Ok(Section { anchor: None, level: None, step: StepView::Text { markdown, html } });
+        StepKind::Text(_) => {
+            return Ok(Section { anchor: None, level: None, step: step_view(subject, step, outline)? });
         }
         StepKind::Measure(measure) => (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str()),
         StepKind::Time(time) => (time.label.as_ref().or(Some(&time.id)), time.id.as_str()),
@@ -305,8 +304,8 @@ fn step_view(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result
     };
     Ok(match &step.kind {
         StepKind::Text(text) => {
-            let markdown = super::text::markdown(subject, text);
-            StepView::Text { html: prose::page(&markdown, outline), markdown }
+            let Written { markdown, html } = text::written(subject, text, outline);
+            StepView::Text { markdown, html }
         }
         StepKind::Let(_) => StepView::Let { bindings: bindings(subject, step.number) },
         StepKind::Sql(_) | StepKind::Analyze(_) | StepKind::Vacuum(_) | StepKind::Session(_) => {

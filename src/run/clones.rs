@@ -10,7 +10,7 @@ use crate::session::Session;
 
 use super::Runner;
 use super::error::StepError;
-use super::stage::Stage;
+use super::stage::{self, Stage};
 
 /// Where an arm runs: in the notebook's own database, or in a clone of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn connect_to(&self, step: &Step, database: &str) -> Result<Session, StepError> {
-        let session = Session::connect(self.job.server.endpoint(), database);
+        let session = stage::connect(self.job.server.endpoint(), database);
         let session = session.map_err(|error| self.failure(step, None, error))?;
         self.job.interrupt.watch(session.canceller());
         Ok(session)

@@ -4,11 +4,11 @@ use crate::dataset::{self, Built, DatasetError, Progress, Watched};
 use crate::notebook::{Dataset, Part, Step};
 use crate::recording::{ArmKey, BuiltEvent, Event, Failure, LoadingEvent, StatementEvent};
 use crate::server::ServerError;
-use crate::session::{Session, SessionError};
+use crate::session::SessionError;
 use crate::template::{self, Context};
 
 use super::error::{self, StepError};
-use super::stage::Stage;
+use super::stage::{self, Stage};
 use super::{RunError, Runner};
 
 impl Runner<'_> {
@@ -80,7 +80,7 @@ impl Runner<'_> {
 
     /// Connects to the run's own database.
     fn connect_to_own(&mut self) -> Result<(), SessionError> {
-        let session = Session::connect(self.job.server.endpoint(), self.job.database)?;
+        let session = stage::connect(self.job.server.endpoint(), self.job.database)?;
         self.job.interrupt.watch(session.canceller());
         self.main = Stage::new(session);
         Ok(())

@@ -4,6 +4,13 @@ use crate::recording::{ArmKey, Failure, RecordingError};
 use crate::server::ServerError;
 use crate::session::SessionError;
 
+/// SQLSTATE of a lock that did not come in time.
+pub(super) const LOCK_NOT_AVAILABLE: &str = "55P03";
+
+/// What to do about it.
+const ON_LOCK: &str = "end the `session` step that holds the lock first, or set `lock_timeout` in the notebook's `settings`: \
+    without it a statement waits for five seconds";
+
 /// The run cannot go on, whatever the notebook says.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -74,6 +81,9 @@ pub(super) fn of_session(
         failure.sqlstate = Some(sql.sqlstate.clone());
         failure.detail.clone_from(&sql.detail);
         failure.hint.clone_from(&sql.hint);
+        if sql.sqlstate == LOCK_NOT_AVAILABLE {
+            failure.hint.get_or_insert_with(|| ON_LOCK.to_owned());
+        }
         failure.statement = Some(sql.statement.clone());
         failure.position = sql.position;
         if let Some((template, rendered)) = sent {

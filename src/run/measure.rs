@@ -163,13 +163,20 @@ impl Runner<'_> {
         let known = names::look_up(self.at(prepared.place), prepared.arm)
             .map_err(|error| self.arm_failure(step, &prepared.key, None, error))?;
         let options = options(measure);
-        let Settled { captures, agreed } = self.under(step, &prepared, |session| {
+        let Settled { captures, agreed, wrote } = self.under(step, &prepared, |session| {
             session.capture_settled(&prepared.query, &options, MAX_CAPTURES)
         })?;
-        let Some(last) = captures.last() else {
-            let message = "no plan was captured".to_owned();
-            return Err(StepError::failed(self.blank(step, &prepared.arm.query, message)));
+        let refused = |message: &str| {
+            let failure = self.blank(step, &prepared.arm.query, message.to_owned());
+            Err(StepError::failed(failure).for_arm(&prepared.key))
         };
+        if wrote {
+            return refused(
+                "this changes data (by a function or a sequence in it), and a query here is executed many times: \
+                 write it in a `sql` step, or in a `time` step, where every execution has a clone of its own",
+            );
+        }
+        let Some(last) = captures.last() else { return refused("no plan was captured") };
         let (shape, way) = (last.plan.shape(), last.executions.clone());
         let execution_ms = last.plan.execution_time().unwrap_or(0.0);
         let blocks = last.plan.root.blocks();

@@ -119,7 +119,7 @@ struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     fn connect(job: &'a Job<'a>, observer: &'a mut dyn Observer) -> Result<Self, RunError> {
-        let session = Session::connect(job.server.endpoint(), job.server.database())?;
+        let session = stage::connect(job.server.endpoint(), job.server.database())?;
         job.interrupt.watch(session.canceller());
         let context = Context::new().with(&job.notebook.params);
         Ok(Self {

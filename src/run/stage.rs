@@ -1,8 +1,26 @@
 //! A session and the settings that are in force in it.
 
-use crate::session::{Session, SessionError};
+use crate::session::{Endpoint, Session, SessionError};
 
 use super::Settings;
+
+/// How long a statement waits for a lock, where neither the server nor the notebook sets a `lock_timeout`. Most often a
+/// session of the notebook holds it, which goes on only once the statement is done: without a limit both wait for good.
+const PATIENCE: &str = "5s";
+
+/// A new session, which does not wait for a lock for good.
+pub(super) fn connect(endpoint: &Endpoint, database: &str) -> Result<Session, SessionError> {
+    let mut session = Session::connect(endpoint, database)?;
+    limit_patience(&mut session)?;
+    Ok(session)
+}
+
+fn limit_patience(session: &mut Session) -> Result<(), SessionError> {
+    session.execute(&format!(
+        "SELECT set_config('lock_timeout', '{PATIENCE}', false) WHERE current_setting('lock_timeout') = '0'"
+    ))?;
+    Ok(())
+}
 
 /// A session whose settings are known.
 #[derive(Debug)]
@@ -24,6 +42,9 @@ impl Stage {
         }
         let gone: Vec<&String> = self.in_use.keys().filter(|name| !settings.contains_key(*name)).collect();
         self.session.reset(&gone)?;
+        if gone.iter().any(|name| name.eq_ignore_ascii_case("lock_timeout")) {
+            limit_patience(&mut self.session)?;
+        }
         let wanted: Vec<(String, String)> = settings.clone().into_iter().collect();
         self.in_use.clone_from(settings);
         self.session.set(&wanted)?;

@@ -2,18 +2,12 @@
 
 use crate::notebook::{Step, Vacuum};
 use crate::recording::{ArmKey, Event, VacuumEvent};
-use crate::session::{Execution, Session, SessionError};
+use crate::session::SessionError;
 use crate::sql;
 
 use super::Runner;
 use super::clones::Place;
-use super::error::StepError;
-
-/// How long VACUUM waits for a lock that somebody holds, where the notebook sets no `lock_timeout` itself.
-const PATIENCE: &str = "5s";
-
-/// SQLSTATE of a lock that did not come in time.
-const LOCK_NOT_AVAILABLE: &str = "55P03";
+use super::error::{LOCK_NOT_AVAILABLE, StepError};
 
 impl Runner<'_> {
     pub(super) fn vacuum(
@@ -43,7 +37,7 @@ impl Runner<'_> {
         options.extend(vacuum.options.iter().map(|(name, value)| format!("{name} {value}")));
         let statement = format!("VACUUM ({}) {table}", options.join(", "));
         self.emit(Event::Sending { step: step.number, sql: statement.clone() })?;
-        let execution = match patiently(self.at(place), &statement) {
+        let execution = match self.at(place).execute(&statement) {
             Ok(execution) => execution,
             Err(error) => return Err(self.vacuum_failure(step, table, place, error)),
         };
@@ -152,19 +146,6 @@ impl Runner<'_> {
             None => format!("process {pid} ({what})"),
         })
     }
-}
-
-/// Executes VACUUM with a limit on its wait for a lock: without one it waits for good.
-fn patiently(session: &mut Session, statement: &str) -> Result<Execution, SessionError> {
-    let asked = session.query_rows("SELECT current_setting('lock_timeout')")?;
-    let limited = asked.into_iter().flatten().flatten().next().is_some_and(|timeout| timeout != "0");
-    if limited {
-        return session.execute(statement);
-    }
-    session.set(&[("lock_timeout".to_owned(), PATIENCE.to_owned())])?;
-    let execution = session.execute(statement);
-    session.reset(&["lock_timeout"])?;
-    execution
 }
 
 /// Whether VACUUM passed the table over for want of a lock (SKIP_LOCKED).

@@ -42,6 +42,9 @@ pub struct Settled {
     pub captures: Vec<Capture>,
     /// Whether the last two agree in shape and blocks.
     pub agreed: bool,
+    /// Whether the first execution changed data, by a function or a sequence, say. Unknown, and `false`, in a transaction
+    /// that was open before.
+    pub wrote: bool,
 }
 
 impl Settled {
@@ -87,14 +90,36 @@ impl Session {
         options: &ExplainOptions,
         most: usize,
     ) -> Result<Settled, SessionError> {
-        let mut captures = vec![self.capture(sql, options)?];
+        let (first, wrote) = self.capture_watched(sql, options)?;
+        let mut captures = vec![first];
         let mut agreed = false;
         while !agreed && captures.len() < most {
             let next = self.capture(sql, options)?;
             agreed = captures.last().is_some_and(|last| agree(&last.plan, &next.plan));
             captures.push(next);
         }
-        Ok(Settled { captures, agreed })
+        Ok(Settled { captures, agreed, wrote })
+    }
+
+    /// A capture in a transaction of its own, which has an id of its own at the end only where something was written.
+    fn capture_watched(
+        &mut self,
+        sql: &str,
+        options: &ExplainOptions,
+    ) -> Result<(Capture, bool), SessionError> {
+        if self.in_transaction() {
+            return Ok((self.capture(sql, options)?, false));
+        }
+        self.load_auto_explain()?;
+        self.ask("BEGIN")?;
+        let watched = self.capture(sql, options).and_then(|capture| {
+            let id = self.first_row("SELECT txid_current_if_assigned()")?.into_iter().next().flatten();
+            // To lock rows is to write into them, and changes nothing.
+            let locks = capture.plan.root.nodes().any(|node| node.node_type() == "LockRows");
+            Ok((capture, id.is_some() && !locks))
+        });
+        self.ask(if watched.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        watched
     }
 
     /// EXPLAIN's text comes as rows, the JSON of the same execution as a notice.

@@ -8,10 +8,11 @@ use crate::project::{Project, files, said};
 
 const PLACE: &str = "results/story/local-15";
 
-/// A pass, a failure, a step that fails and one that is not run; plans before and after an index.
+/// A pass, a failure, a claim that two turns cannot decide, a step that fails and one that is not run; plans before and after
+/// an index.
 pub const STORY: &str = r#"planbook: 1
 title: A story with every ending
-summary: It has a pass, a failure, and what was never run.
+summary: It has a pass, a failure, what is undecided, and what was never run.
 tags: [one, two]
 dataset:
   sql:
@@ -43,6 +44,13 @@ steps:
       arms:
         one: {}
         other: {settings: {enable_hashjoin: off}}
+  - measure:
+      id: short
+      query: SELECT count(*) FROM t
+      reps: 2
+      turns: 2
+      arms: {one: {}, other: {}}
+  - check: [short.one.median < short.other.median]
   - check:
       - drift: same.one.median / scan.median
       - drift > 0
@@ -69,18 +77,24 @@ fn what_did_not_hold_stands_first() {
     let verdicts = project.json(&format!("{PLACE}/verdicts.json"));
     let said: Vec<&str> =
         verdicts["verdicts"].as_array().unwrap().iter().filter_map(|v| v["outcome"].as_str()).collect();
-    for outcome in ["fail", "not_run", "pass"] {
+    for outcome in ["fail", "not_run", "inconclusive", "pass"] {
         assert!(said.contains(&outcome), "{outcome} is not among {said:?}");
     }
     let page = project.read(&format!("{PLACE}/report.html"));
     let markdown = project.read(&format!("{PLACE}/report.md"));
-    let order = ["A story with every ending", "Seq Scan on t", "nonsense", "The scan touched"];
+    let order =
+        ["A story with every ending", "Seq Scan on t", "nonsense", "short.one.median", "The scan touched"];
     for text in [&page, &markdown] {
         let places: Vec<usize> = order.iter().map(|part| place(text, part)).collect();
         assert!(places.is_sorted(), "{order:?}: {places:?}\n{text}");
     }
     assert!(place(&page, "✗ failed") < place(&page, "– not run</span>"));
-    assert!(place(&markdown, "✗ ") < place(&markdown, "## Before"));
+    assert!(place(&page, "– not run</span>") < place(&page, "? inconclusive</span>"));
+    assert!(place(&page, "? inconclusive</span>") < place(&page, "The scan touched"));
+    let first = &markdown[..place(&markdown, "## Before")];
+    for mark in ["✗ ", "– ", "? ", "1 inconclusive"] {
+        place(first, mark);
+    }
     plans_are_trees(&page, &markdown);
     rendered_again_nothing_changes(&project);
 }

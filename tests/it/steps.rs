@@ -137,6 +137,48 @@ fn an_index_is_hidden_on_a_server_without_auto_explain() {
     assert!(values["toggles.without.blocks"].as_i64() > values["toggles.with.blocks"].as_i64(), "{values:#}");
 }
 
+const WRITERS: &str = r#"
+  - sql: |
+      CREATE SEQUENCE s;
+      CREATE FUNCTION bump() RETURNS int LANGUAGE sql AS 'UPDATE t SET v = v + 1 WHERE id = 1 RETURNING v'
+  - let: {before: {sql: SELECT v FROM t WHERE id = 1}}
+"#;
+
+fn what_a_measure_of(query: &str, code: i32) -> (Project, crate::project::Said) {
+    let project =
+        project(&format!("{WRITERS}  - measure: {{id: m, query: \"{query}\", reps: 2, turns: 2}}\n"));
+    let said = run(&project, code);
+    (project, said)
+}
+
+#[test]
+fn a_query_that_changes_data_unseen_is_refused() {
+    for query in ["SELECT bump()", "SELECT id FROM t WHERE id = nextval('s')"] {
+        let (project, said) = what_a_measure_of(query, 1);
+        assert!(
+            said.out.contains("this changes data") && said.out.contains("1 failed"),
+            "{query}: {}",
+            said.out
+        );
+        assert_eq!(events(&project, "timed"), Vec::<Value>::new(), "{query} was timed");
+    }
+    for query in ["SELECT id FROM t WHERE id = 1 FOR UPDATE", "SELECT currval('s') FROM t WHERE false"] {
+        let (project, _) = what_a_measure_of(query, 0);
+        assert_eq!(events(&project, "timed").len(), 1, "{query}");
+    }
+}
+
+#[test]
+fn what_waits_for_a_session_of_the_notebook_fails() {
+    let locked =
+        "  - session: {name: locker, begin: read committed, sql: LOCK TABLE t IN ACCESS EXCLUSIVE MODE}\n";
+    for step in ["sql: UPDATE t SET v = 1", "measure: {id: m, query: SELECT * FROM t}", "analyze: t"] {
+        let project = project(&format!("{locked}  - {step}\n"));
+        let said = run(&project, 1);
+        assert!(said.out.contains("55P03") && said.out.contains("`session` step"), "{step}: {}", said.out);
+    }
+}
+
 /// Why a VACUUM fell short, as the recording tells it.
 fn cause(project: &Project) -> String {
     let vacuums = events(project, "vacuum");

@@ -15,7 +15,7 @@ use crate::recording::ArmKey;
 
 use super::plot::{self, Drawn, Name, PlotError};
 use super::view::{self, Outline};
-use super::{Subject, prose};
+use super::{Subject, text};
 
 /// What a figure shows where there is no evidence of an arm.
 const NOT_MEASURED: &str = number::NOT_MEASURED;
@@ -63,11 +63,11 @@ pub(super) fn view(subject: Subject<'_>, plot: &Plot, outline: &mut Outline) -> 
         PlotKind::Distribution => samples::distribution(subject, plot),
     };
     let drawn = plot::draw(&figure)?;
-    let caption = plot.caption.as_ref().map(|caption| super::text::markdown(subject, caption));
+    let caption = plot.caption.as_ref().map(|caption| text::written(subject, caption, outline));
     Ok(PlotView {
         id: plot.id.clone(),
-        caption_html: caption.as_ref().map(|caption| prose::page(caption, outline)),
-        caption,
+        caption_html: caption.as_ref().map(|caption| caption.html.clone()),
+        caption: caption.map(|caption| caption.markdown),
         facts,
         alt: format!("{}. {}", figure.title, figure.description),
         title: figure.title,
