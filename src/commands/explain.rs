@@ -1,52 +1,14 @@
 //! `planbook explain`: a pasted plan as an annotated tree, as PostgreSQL's JSON, or for an issue or a post.
 
 use std::io::{IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Args, ValueEnum};
-
+use crate::cli::{ExplainArgs, ExplainFormat};
 use crate::plan::Plan;
 use crate::project;
 use crate::render;
 
 use super::{CommandError, talk};
-
-/// `planbook explain`
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// A file with the plan, in any form that EXPLAIN, psql, auto_explain or another client prints; - or nothing
-    /// reads standard input
-    #[arg(value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ExplainFormat,
-    /// As a page for a browser: `--format html`
-    #[arg(long, conflicts_with = "format")]
-    pub html: bool,
-    /// Folder of templates that take the place of the shipped ones, file by file; see docs/templates.md
-    #[arg(long, value_name = "DIR")]
-    pub templates: Option<PathBuf>,
-    /// Columns to use; the terminal's, or 110 where there is none
-    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
-    pub width: Option<u16>,
-}
-
-/// How `explain` prints.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ExplainFormat {
-    /// An annotated tree for people
-    #[default]
-    Human,
-    /// PostgreSQL's own JSON, whatever the input was
-    Json,
-    /// PostgreSQL's own text, whatever the input was
-    Text,
-    /// For an issue or a post
-    Markdown,
-    /// A page for a browser, which needs nothing beside it
-    Html,
-}
 
 /// Columns where no terminal says.
 const USUAL_WIDTH: usize = 110;

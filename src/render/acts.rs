@@ -5,12 +5,14 @@ use serde::Serialize;
 
 use crate::analysis::ArmResult;
 use crate::metric::Metric;
-use crate::notebook::{Arm, Step, Storage, TimeStep};
+use crate::notebook::{Step, Storage, TimeStep};
 use crate::number;
 use crate::recording::{ArmKey, ComparedEvent, Event, ExecutedEvent, StatementEvent, VacuumEvent};
 
 use super::Subject;
-use super::view::{HeadView, VerdictView, metric_cell, was_not_run};
+use super::arms::{time_name, was_not_run};
+use super::cells::{HeadView, metric_cell};
+use super::judged::VerdictView;
 
 /// A statement that ran.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -183,12 +185,6 @@ pub(super) fn time(
         arms,
         verdicts,
     }
-}
-
-/// What a reader calls an arm of a `time` step.
-pub(super) fn time_name(time: &TimeStep, arm: &Arm) -> String {
-    let own = time.label.as_ref().unwrap_or(&time.id);
-    arm.label.as_ref().or(arm.id.as_ref()).unwrap_or(own).clone()
 }
 
 /// The columns of a `time` step that some arm has a value for.

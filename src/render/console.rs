@@ -9,7 +9,7 @@ use crate::number;
 use crate::recording::ArmKey;
 use crate::verdict::{Outcome, Verdict};
 
-use super::{Subject, acts, sweep, view};
+use super::{Subject, acts, judged, sweep, view};
 
 /// Colours, or none where the output is no terminal or NO_COLOR is set.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ impl Paint {
             Outcome::Inconclusive => "33",
             Outcome::NotRun => "35",
         };
-        self.wrap(code, view::mark(outcome))
+        self.wrap(code, judged::mark(outcome))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::analysis::{ArmResult, frame};
 use crate::notebook::{Column, StepKind, Table};
 use crate::verdict::NamedNumber;
 
-use super::{RenderError, Subject, named, view};
+use super::{RenderError, Subject, arms, named};
 
 /// `summary.csv` with every metric of every arm, one CSV per `table` step with the columns that it shows, and one per
 /// sweep.
@@ -39,7 +39,7 @@ fn table_frame(subject: Subject<'_>, table: &Table, summary: &DataFrame) -> Resu
             Column::Number(name) => columns.extend(number_columns(subject, name, &mut frame)?),
         }
     }
-    frame::extract(&frame, &view::arms_of(subject, &table.of), &columns)
+    frame::extract(&frame, &arms::arms_of(subject, &table.of), &columns)
 }
 
 /// Adds a named number to a frame of all arms, with the ends of its interval where it has one; the columns' names.

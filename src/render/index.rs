@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::view::Counts;
+use super::judged::Counts;
 use super::{RenderError, Templates};
 
 /// What the templates of the index see.

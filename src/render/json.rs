@@ -7,6 +7,7 @@ use crate::verdict::Outcome;
 
 use super::{RenderError, Subject};
 use crate::analysis::SweepResult;
+use crate::template::Scalar;
 
 /// Every verdict, and how many of each kind.
 pub(super) fn verdicts(subject: Subject<'_>) -> Result<Vec<u8>, RenderError> {
@@ -57,17 +58,11 @@ pub(super) fn values(subject: Subject<'_>) -> Result<Vec<u8>, RenderError> {
 }
 
 /// What was found over all points of a sweep.
-fn swept(sweep: &SweepResult) -> Vec<(String, Value)> {
-    let mut values: Vec<(String, Value)> =
-        sweep.numbers().into_iter().map(|(path, value)| (path, number(value))).collect();
-    for (index, flip) in sweep.flips.iter().enumerate().filter(|_| sweep.complete) {
-        let name = |part: &str| format!("{}.flips[{index}].{part}", sweep.id);
-        values.extend([("lo", flip.lo), ("hi", flip.hi)].map(|(part, value)| (name(part), number(value))));
-        values.extend(
-            [("before", &flip.before), ("after", &flip.after)].map(|(part, node)| (name(part), json!(node))),
-        );
-    }
-    values
+fn swept(sweep: &SweepResult) -> impl Iterator<Item = (String, Value)> {
+    sweep.findings().into_iter().map(|(path, value)| match value {
+        Scalar::Float(value) => (path, number(value)),
+        other => (path, json!(other.to_string())),
+    })
 }
 
 /// Integers without a fraction: `41667`, not `41667.0`.

@@ -2,6 +2,8 @@
 
 mod about;
 mod acts;
+mod arms;
+mod cells;
 mod console;
 #[cfg(test)]
 mod context_tests;
@@ -11,16 +13,18 @@ mod harmless;
 mod html;
 mod index;
 mod json;
+mod judged;
 mod markdown;
 mod named;
+mod outline;
 mod plot;
 mod prose;
 mod shapes;
 mod sweep;
 mod templates;
-mod text;
 mod tree;
 mod view;
+mod written;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,9 +36,9 @@ use crate::verdict::Judgement;
 
 pub use about::{day, server_name};
 pub use index::{INDEX_MARK, IndexedNotebook, IndexedRecording, index};
+pub use judged::Counts;
 pub use templates::Templates;
 pub use tree::{plan_html, plan_markdown, plan_text};
-pub use view::Counts;
 
 pub use console::{Paint, measure_lines, summary};
 pub use plot::PlotError;

@@ -5,7 +5,7 @@
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-use super::view::Outline;
+use super::outline::Outline;
 
 /// A whole text.
 pub(super) fn page(markdown: &str, outline: &mut Outline) -> String {

@@ -8,8 +8,8 @@ use crate::notebook::Sweep;
 use crate::plan::Shape;
 
 use super::Subject;
+use super::arms::arm_name;
 use super::tree::TreeView;
-use super::view::arm_name;
 
 /// One shape of an arm's plans over a sweep.
 #[derive(Debug, Serialize, JsonSchema)]

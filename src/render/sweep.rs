@@ -14,8 +14,10 @@ use crate::stats::Winner;
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, StatementView};
+use super::arms::{arm_name, was_not_run};
+use super::cells::{HeadView, metric_cell};
+use super::judged::{VerdictView, verdict_view};
 use super::shapes::{ShapeView, shapes};
-use super::view::{HeadView, VerdictView, arm_name, metric_cell, verdict_view, was_not_run};
 use super::{Paint, Subject};
 
 /// A query over the values of parameters.

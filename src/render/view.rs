@@ -4,7 +4,6 @@
 
 mod failure;
 mod measure;
-mod outline;
 mod plan;
 
 use std::collections::BTreeMap;
@@ -12,22 +11,23 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::ArmResult;
-use crate::metric::Metric;
-use crate::notebook::{self, Arm, Claim, Column, Measure, Step, StepKind, Table};
+use crate::notebook::{Claim, Column, Step, StepKind, Table};
 use crate::number;
-use crate::recording::{ArmKey, Event, StepOutcome};
+use crate::recording::Event;
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
+use super::arms::{arms_of, name_of, was_not_run};
+use super::cells::{HeadView, metric_cell};
 use super::figures::{self, PlotView};
+use super::judged::{Counts, VerdictView, verdict_view};
+use super::outline::{ContentView, Outline};
 use super::sweep::{self, SweepView};
-use super::text::{self, Written};
+use super::written::{Written, written};
 use super::{PlotError, Subject, about, named};
 
 pub(super) use failure::{FailureView, pointed};
 pub(super) use measure::MeasureView;
-pub(super) use outline::{ContentView, Outline};
 pub(super) use plan::PlanView;
 
 /// The whole report.
@@ -58,49 +58,6 @@ pub(super) struct View {
     pub server: Vec<(String, String)>,
     /// Settings of the server that are not the defaults: name, value in force.
     pub settings: Vec<(String, String)>,
-}
-
-/// How many verdicts of each kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "counts")]
-pub struct Counts {
-    /// They hold.
-    pub pass: usize,
-    /// They do not.
-    pub fail: usize,
-    /// The samples allow both.
-    pub inconclusive: usize,
-    /// They could not be judged.
-    pub not_run: usize,
-}
-
-/// One verdict, ready to print.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "verdict")]
-pub(super) struct VerdictView {
-    /// One character that says how it ended without colour.
-    pub mark: &'static str,
-    /// `pass`, `fail`, `inconclusive` or `not_run`.
-    #[schemars(with = "String")]
-    pub outcome: Outcome,
-    /// The measure, arm or step that it is about.
-    pub subject: String,
-    /// As the notebook writes it.
-    pub expected: String,
-    /// What was seen.
-    pub seen: String,
-    /// The line of the notebook.
-    pub line: usize,
-    /// The file that shows it, relative to the report.
-    pub evidence: Option<String>,
-    /// The node that came closest to a pattern.
-    pub nearest: Option<String>,
-    /// The plan's node lines, where a pattern did not hold.
-    pub tree: Option<String>,
-    /// What to look at next.
-    pub next: Option<String>,
-    /// The anchor of its step, where that has one.
-    pub anchor: Option<String>,
 }
 
 /// A step and its place on the page.
@@ -191,26 +148,6 @@ pub(super) struct BindingView {
     pub from: String,
 }
 
-/// The head of a column.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "head")]
-pub(super) struct HeadView {
-    /// What stands below it.
-    pub title: String,
-    /// Whether numbers stand below it.
-    pub number: bool,
-}
-
-impl HeadView {
-    pub(super) fn words(title: &str) -> Self {
-        Self { title: title.to_owned(), number: false }
-    }
-
-    pub(super) fn metric(metric: Metric) -> Self {
-        Self { title: column_title(metric), number: true }
-    }
-}
-
 /// A number that a `check` names.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "named")]
@@ -252,12 +189,7 @@ impl View {
             origin: about::origin(subject),
             notices: about::notices(subject),
             troubles: troubles.collect(),
-            counts: Counts {
-                pass: judgement.count(Outcome::Pass),
-                fail: judgement.count(Outcome::Fail),
-                inconclusive: judgement.count(Outcome::Inconclusive),
-                not_run: judgement.count(Outcome::NotRun),
-            },
+            counts: Counts::of(judgement),
             contents: outline.contents,
             steps,
             server: about::server(subject),
@@ -304,7 +236,7 @@ fn step_view(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result
     };
     Ok(match &step.kind {
         StepKind::Text(text) => {
-            let Written { markdown, html } = text::written(subject, text, outline);
+            let Written { markdown, html } = written(subject, text, outline);
             StepView::Text { markdown, html }
         }
         StepKind::Let(_) => StepView::Let { bindings: bindings(subject, step.number) },
@@ -351,38 +283,6 @@ fn named_numbers(subject: Subject<'_>, claims: &[Claim]) -> Vec<NamedView> {
     named.collect()
 }
 
-pub(super) fn was_not_run(subject: Subject<'_>, number: usize) -> bool {
-    !subject.recording.events.iter().any(
-        |event| matches!(event, Event::Step { step, outcome, .. } if *step == number && *outcome != StepOutcome::NotRun),
-    )
-}
-
-pub(super) fn verdict_view(verdict: &Verdict) -> VerdictView {
-    VerdictView {
-        mark: mark(verdict.outcome),
-        outcome: verdict.outcome,
-        subject: verdict.subject.clone(),
-        expected: verdict.expected.clone(),
-        seen: verdict.seen.clone(),
-        line: verdict.line,
-        evidence: verdict.evidence.clone(),
-        nearest: verdict.nearest.clone(),
-        tree: verdict.tree.clone(),
-        next: verdict.next.clone(),
-        anchor: None,
-    }
-}
-
-/// One character that says how a verdict ended without colour.
-pub(super) fn mark(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Pass => "✓",
-        Outcome::Fail => "✗",
-        Outcome::Inconclusive => "?",
-        Outcome::NotRun => "–",
-    }
-}
-
 fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
     subject
         .recording
@@ -396,45 +296,6 @@ fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
             }),
             _ => None,
         })
-        .collect()
-}
-
-/// What a reader calls an arm: its label, else its id, else the measure's.
-pub(super) fn arm_name(measure: &Measure, arm: &Arm) -> String {
-    let measure_name = measure.label.as_ref().unwrap_or(&measure.id);
-    match (&arm.label, &arm.id) {
-        (Some(label), _) => label.clone(),
-        (None, Some(id)) => id.clone(),
-        (None, None) => measure_name.clone(),
-    }
-}
-
-pub(super) fn column_title(metric: Metric) -> String {
-    match metric {
-        Metric::Median => "median [95%]".to_owned(),
-        other => other.name().replace('_', " "),
-    }
-}
-
-pub(super) fn metric_cell(result: &ArmResult, metric: Metric) -> String {
-    match (metric, result.metrics.get(&metric)) {
-        (_, None) => String::new(),
-        (Metric::Median, Some(value)) => match result.median_interval {
-            Some(interval) => number::milliseconds_within(*value, interval.lo, interval.hi),
-            None => number::milliseconds(*value),
-        },
-        (_, Some(value)) => number::metric(metric, *value),
-    }
-}
-
-/// The arms that a table or a plot shows, in its order, by their place in the analysis.
-pub(super) fn arms_of(subject: Subject<'_>, of: &[notebook::Subject]) -> Vec<usize> {
-    let arms = || subject.analysis.arms.iter().enumerate();
-    let shows = |of: &notebook::Subject, key: &ArmKey| {
-        key.measure == of.measure && (of.arm.is_none() || of.arm == key.arm)
-    };
-    of.iter()
-        .flat_map(|of| arms().filter(move |(_, arm)| shows(of, &arm.key)).map(|(index, _)| index))
         .collect()
 }
 
@@ -457,40 +318,4 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
         row
     });
     StepView::Table { title: table.title.clone(), id: table.id.clone(), header, rows: rows.collect() }
-}
-
-/// What a reader calls the arm of that key.
-pub(super) fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
-    let name = |(label, arm): (String, String)| match key.arm {
-        Some(_) => format!("{label}: {arm}"),
-        None => arm,
-    };
-    names_of(subject, key).map_or_else(|| key.to_string(), name)
-}
-
-/// What a reader calls the measure of that key, and its arm.
-pub(super) fn names_of(subject: Subject<'_>, key: &ArmKey) -> Option<(String, String)> {
-    subject.notebook.steps.iter().find_map(|step| {
-        let (label, arm) = match &step.kind {
-            StepKind::Measure(measure) if measure.id == key.measure => {
-                let arm = measure.arms.iter().find(|arm| arm.id == key.arm)?;
-                (measure.label.as_ref().unwrap_or(&measure.id), arm_name(measure, arm))
-            }
-            StepKind::Sweep(sweep) if sweep.measure.id == key.measure => {
-                let arm = sweep.measure.arms.iter().find(|arm| arm.id == key.arm)?;
-                let arm = arm_name(&sweep.measure, arm);
-                let point = key.point.as_ref().map(|point| format!("{arm}, {point}")).unwrap_or(arm);
-                (sweep.measure.label.as_ref().unwrap_or(&sweep.measure.id), point)
-            }
-            StepKind::Time(time) if time.id == key.measure => {
-                let arm = time.arms.iter().find(|arm| arm.id == key.arm)?;
-                (time.label.as_ref().unwrap_or(&time.id), acts::time_name(time, arm))
-            }
-            StepKind::Storage(storage) if storage.id == key.measure => {
-                (storage.title.as_ref().unwrap_or(&storage.id), key.arm.clone()?)
-            }
-            _ => return None,
-        };
-        Some((label.clone(), arm))
-    })
 }

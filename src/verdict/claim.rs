@@ -312,13 +312,20 @@ impl<'a> Judge<'a> {
                 parts.insert(0, format!("{name} = {}", number::significant(number.value)));
             }
         }
-        let words = claim.expr.text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
-        let found: BTreeMap<String, f64> =
-            self.analysis.sweeps.iter().flat_map(|sweep| sweep.numbers()).collect();
+        let words = claim
+            .expr
+            .text
+            .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '[' | ']')));
+        let found: BTreeMap<String, Scalar> =
+            self.analysis.sweeps.iter().flat_map(|sweep| sweep.findings()).collect();
         for word in words {
-            if let Some(value) = found.get(word) {
-                parts.push(format!("{word} = {}", number::count(*value)));
-            }
+            parts.extend(found.get(word).map(|value| match value {
+                Scalar::Float(value) => format!("{word} = {}", number::count(*value)),
+                other => format!("{word} = {other}"),
+            }));
+        }
+        for name in template::check_expression(&claim.expr.text, &self.context().names()).names {
+            parts.extend(self.analysis.values.get(&name).map(|value| format!("{name} = {value}")));
         }
         // A claim over all points of a sweep looks at many numbers.
         const MOST_SEEN: usize = 8;
@@ -326,7 +333,7 @@ impl<'a> Judge<'a> {
             parts.truncate(MOST_SEEN);
             parts.push("…".to_owned());
         }
-        if parts.is_empty() { "it names no measure".to_owned() } else { parts.join(", ") }
+        if parts.is_empty() { "nothing measured is named in it".to_owned() } else { parts.join(", ") }
     }
 }
 

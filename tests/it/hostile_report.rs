@@ -111,7 +111,10 @@ fn markdown_is_harmless(name: &str, text: &str) {
                 assert!(!to.contains(':'), "{name}: an image at {to}");
             }
             Event::Start(Tag::Link { dest_url: to, .. }) => {
-                assert!(!to.contains(':') || &*to == "https://example.org/track.png", "{name}: a link to {to}");
+                assert!(
+                    !to.contains(':') || &*to == "https://example.org/track.png",
+                    "{name}: a link to {to}"
+                );
             }
             _ => {}
         }

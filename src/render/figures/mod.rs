@@ -13,9 +13,11 @@ use crate::notebook::{Plot, PlotKind, Subject as Of};
 use crate::number;
 use crate::recording::ArmKey;
 
+use super::Subject;
+use super::arms;
+use super::outline::Outline;
 use super::plot::{self, Drawn, Name, PlotError};
-use super::view::{self, Outline};
-use super::{Subject, text};
+use super::written::written;
 
 /// What a figure shows where there is no evidence of an arm.
 const NOT_MEASURED: &str = number::NOT_MEASURED;
@@ -63,7 +65,7 @@ pub(super) fn view(subject: Subject<'_>, plot: &Plot, outline: &mut Outline) -> 
         PlotKind::Distribution => samples::distribution(subject, plot),
     };
     let drawn = plot::draw(&figure)?;
-    let caption = plot.caption.as_ref().map(|caption| text::written(subject, caption, outline));
+    let caption = plot.caption.as_ref().map(|caption| written(subject, caption, outline));
     Ok(PlotView {
         id: plot.id.clone(),
         caption_html: caption.as_ref().map(|caption| caption.html.clone()),
@@ -82,12 +84,12 @@ pub(super) fn view(subject: Subject<'_>, plot: &Plot, outline: &mut Outline) -> 
 fn arms<'a>(subject: Subject<'a>, of: &[Of]) -> Vec<(Name, &'a ArmResult)> {
     // The measure's name belongs to its arms only where there are others.
     let alone = of.iter().all(|one| one.measure == of[0].measure);
-    let arms = view::arms_of(subject, of).into_iter().map(|index| &subject.analysis.arms[index]);
+    let arms = arms::arms_of(subject, of).into_iter().map(|index| &subject.analysis.arms[index]);
     arms.map(|arm| (name(subject, &arm.key, alone), arm)).collect()
 }
 
 fn name(subject: Subject<'_>, key: &ArmKey, alone: bool) -> Name {
-    match view::names_of(subject, key) {
+    match arms::names_of(subject, key) {
         Some((measure, arm)) => Name { group: (!alone && key.arm.is_some()).then_some(measure), label: arm },
         None => Name { group: None, label: key.to_string() },
     }
@@ -104,9 +106,9 @@ fn spoken(name: &Name) -> String {
 /// The name of the one measure that a plot shows, where it is one with arms.
 fn measure_name(subject: Subject<'_>, plot: &Plot) -> Option<String> {
     let first = plot.of.first()?;
-    let arm = &subject.analysis.arms[view::arms_of(subject, &plot.of).into_iter().next()?];
+    let arm = &subject.analysis.arms[arms::arms_of(subject, &plot.of).into_iter().next()?];
     let alone = plot.of.iter().all(|one| one.measure == first.measure) && arm.key.arm.is_some();
-    view::names_of(subject, &arm.key).filter(|_| alone).map(|(measure, _)| measure)
+    arms::names_of(subject, &arm.key).filter(|_| alone).map(|(measure, _)| measure)
 }
 
 /// Title given, or made of what is shown and of which measure.

@@ -6,9 +6,9 @@ use crate::notebook::{Arm, AxisScale, Plot, StepKind, Sweep, XFormat};
 use crate::number;
 
 use super::super::Subject;
+use super::super::arms::arm_name;
 use super::super::plot::{self, Body, Figure, Line, Panel, Print, Quantity, Spot, Zone};
 use super::super::sweep::on_axis;
-use super::super::view::arm_name;
 use super::{axis, heading, range, source};
 
 /// A sweep as a plot shows it.

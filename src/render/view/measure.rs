@@ -8,9 +8,12 @@ use crate::metric::Metric;
 use crate::notebook::{Measure, Step};
 use crate::recording::ArmKey;
 
+use super::super::arms::{arm_name, was_not_run};
+use super::super::cells::{HeadView, metric_cell};
+use super::super::judged::VerdictView;
 use super::super::tree::TreeView;
 use super::super::{Subject, about, acts};
-use super::{HeadView, StatementView, VerdictView, arm_name, metric_cell, was_not_run};
+use super::StatementView;
 
 /// A query under one or more arms.
 #[derive(Debug, Serialize, JsonSchema)]

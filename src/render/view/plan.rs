@@ -6,9 +6,9 @@ use serde::Serialize;
 use crate::notebook::{PlanStep, Planned};
 use crate::recording::{ArmKey, Captured};
 
+use super::super::arms::name_of;
 use super::super::tree::{TreeView, compared, plan_text};
 use super::super::{Paint, Subject};
-use super::name_of;
 
 /// A plan, or two side by side.
 #[derive(Debug, Serialize, JsonSchema)]

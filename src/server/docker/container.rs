@@ -9,6 +9,7 @@ use bollard::models::{
 
 use super::engine::Engine;
 use super::image::Present;
+use super::labels;
 use super::volume::full_name;
 use crate::server::compose::{Service, Source, parse_size};
 use crate::server::{Needs, ServerError};
@@ -16,9 +17,6 @@ use crate::session::{Endpoint, Secret};
 
 /// The server's port inside the container.
 const PORT: &str = "5432/tcp";
-
-/// Marks the volumes of Planbook's that stay.
-pub(super) const VOLUME: &str = "planbook.volume";
 
 /// The name of a server's container.
 pub(in crate::server) fn name(id: &str) -> String {
@@ -109,7 +107,7 @@ fn mount(typ: MountType, source: Option<String>, target: &str, read_only: bool) 
 }
 
 fn named_volume(name: &str, target: &str, read_only: bool) -> Mount {
-    let labels = HashMap::from([(VOLUME.to_owned(), name.to_owned())]);
+    let labels = HashMap::from([(labels::VOLUME.to_owned(), name.to_owned())]);
     let options = MountVolumeOptions { labels: Some(labels), ..MountVolumeOptions::default() };
     let plain = mount(MountType::VOLUME, Some(name.to_owned()), target, read_only);
     Mount { volume_options: Some(options), ..plain }

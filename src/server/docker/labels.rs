@@ -7,6 +7,8 @@ use crate::server::registry::{self, Claim};
 
 /// The server's id; every container of Planbook's bears it.
 pub(in crate::server) const SERVER: &str = "planbook.server";
+/// The name of a volume that stays.
+pub(super) const VOLUME: &str = "planbook.volume";
 /// The note that the owner holds locked.
 const NOTE: &str = "planbook.note";
 /// The machine (or container) whose files hold that note.

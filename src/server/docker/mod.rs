@@ -118,7 +118,7 @@ impl Docker {
             volume::forget(&registry, &volume)?;
         }
         let existed = match &kept {
-            Some(name) => made.engine.volumes(container::VOLUME)?.contains(&volume::full_name(name)),
+            Some(name) => made.engine.volumes(labels::VOLUME)?.contains(&volume::full_name(name)),
             None => false,
         };
         let body = plan.body(labels::of(&made.claim))?;

@@ -54,7 +54,7 @@ pub(super) fn kept(
 /// The volumes of datasets that no container uses now.
 pub(in crate::server) fn unused(engine: &Engine) -> Result<Vec<String>, ServerError> {
     let mut unused = Vec::new();
-    for name in engine.volumes(super::container::VOLUME)? {
+    for name in engine.volumes(labels::VOLUME)? {
         if name.starts_with(&full_name(DATA)) && engine.containers("volume", &name)?.is_empty() {
             unused.push(name);
         }

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// One line of the table of contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "content")]
-pub(in crate::render) struct ContentView {
+pub(super) struct ContentView {
     /// The heading's text.
     pub title: String,
     /// What it is reached by, without the `#`.
@@ -22,7 +22,7 @@ const TAKEN: [&str; 6] = ["top", "contents", "verdicts", "method", "settings", "
 
 /// The headings of a page in order.
 #[derive(Debug)]
-pub(in crate::render) struct Outline {
+pub(super) struct Outline {
     taken: BTreeSet<String>,
     /// The level of the last heading of the prose; 1 is the page's title.
     prose: usize,
@@ -32,19 +32,19 @@ pub(in crate::render) struct Outline {
 }
 
 impl Outline {
-    pub(in crate::render) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { taken: TAKEN.map(str::to_owned).into(), prose: 1, last: 1, contents: vec![] }
     }
 
     /// A heading of the prose that was written with `level` signs.
-    pub(in crate::render) fn prose(&mut self, title: &str, level: usize) -> ContentView {
+    pub(super) fn prose(&mut self, title: &str, level: usize) -> ContentView {
         let level = level.clamp(2, 6).min(self.last + 1);
         self.prose = level;
         self.add(title, title, level)
     }
 
     /// The heading of a step, below that of the prose around it.
-    pub(in crate::render) fn step(&mut self, title: &str, id: &str) -> ContentView {
+    pub(super) fn step(&mut self, title: &str, id: &str) -> ContentView {
         self.add(title, id, (self.prose + 1).min(6))
     }
 
@@ -56,7 +56,7 @@ impl Outline {
     }
 
     /// An anchor that nothing else has: the text's letters and digits.
-    pub(in crate::render) fn anchor(&mut self, text: &str) -> String {
+    pub(super) fn anchor(&mut self, text: &str) -> String {
         let words: String = text
             .chars()
             .map(|c| if c.is_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { ' ' })

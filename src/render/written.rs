@@ -3,7 +3,7 @@
 use crate::notebook::Template;
 use crate::template;
 
-use super::view::Outline;
+use super::outline::Outline;
 use super::{Subject, harmless, prose};
 
 /// The author's words with their numbers, as markdown and as HTML. Nothing in either can act.
