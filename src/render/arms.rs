@@ -37,8 +37,15 @@ pub(super) fn arms_of(subject: Subject<'_>, of: &[notebook::Subject]) -> Vec<usi
         .collect()
 }
 
+/// What a reader calls each of these arms where they stand side by side: of one measure, its arms say enough.
+pub(super) fn names_beside(subject: Subject<'_>, keys: &[&ArmKey]) -> Vec<String> {
+    let alike = keys.len() > 1 && keys.iter().all(|key| key.measure == keys[0].measure);
+    let short = |key| names_of(subject, key).filter(|_| alike).map(|(_, arm)| arm);
+    keys.iter().map(|key| short(key).unwrap_or_else(|| name_of(subject, key))).collect()
+}
+
 /// What a reader calls the arm of that key.
-pub(super) fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
+fn name_of(subject: Subject<'_>, key: &ArmKey) -> String {
     let name = |(label, arm): (String, String)| match key.arm {
         Some(_) => format!("{label}: {arm}"),
         None => arm,

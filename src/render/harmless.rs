@@ -82,10 +82,10 @@ mod tests {
     fn links_that_act_are_text_and_images_from_elsewhere_are_links() {
         assert_eq!(harmless("[x](javascript:a)"), "\\[x](javascript:a)");
         assert_eq!(harmless("<javascript:a>"), "\\<javascript:a>");
-        assert_eq!(harmless("[x][r]\n\n[r]: data:text/html,x\n"), "\\[x][r]\n\n[r]: data:text/html,x\n");
+        assert_eq!(harmless("[x][r]\n\n[r]: data:text/html,x\n"), "\\[x]\\[r]\n\n[r]: data:text/html,x\n");
         assert_eq!(harmless("![x](https://x.org/x.png)"), "[image: x](https://x.org/x.png)");
         assert_eq!(harmless("![x](javascript:a)"), "\\[image: x](javascript:a)");
-        assert_eq!(harmless("[![x](//x.org/a)](data:b)"), "\\[[image: x](//x.org/a)](data:b)");
+        assert_eq!(harmless("[![x](//x.org/a)](data:b)"), "\\[\\[image: x](//x.org/a)](data:b)");
     }
 
     const PIECES: [&str; 22] = [

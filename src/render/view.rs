@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::analysis::ArmResult;
 use crate::notebook::{Claim, Column, Step, StepKind, Table};
 use crate::number;
 use crate::recording::Event;
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
-use super::arms::{arms_of, name_of, was_not_run};
+use super::arms::{arms_of, names_beside, was_not_run};
 use super::cells::{HeadView, metric_cell};
 use super::figures::{self, PlotView};
 use super::judged::{Counts, VerdictView, verdict_view};
@@ -306,9 +307,11 @@ fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
         Column::Metric(metric) => HeadView::metric(*metric),
         Column::Number(name) => HeadView { title: name.clone(), number: true },
     }));
-    let rows = arms_of(subject, &table.of).into_iter().map(|index| {
-        let result = &subject.analysis.arms[index];
-        let mut row = vec![name_of(subject, &result.key)];
+    let shown: Vec<&ArmResult> =
+        arms_of(subject, &table.of).into_iter().map(|index| &subject.analysis.arms[index]).collect();
+    let names = names_beside(subject, &shown.iter().map(|arm| &arm.key).collect::<Vec<_>>());
+    let rows = shown.into_iter().zip(names).map(|(result, name)| {
+        let mut row = vec![name];
         row.extend(table.columns.iter().map(|column| match column {
             Column::Plan => acts::deed(subject, result),
             Column::Number(name) => named::cell(subject, name, &result.key),

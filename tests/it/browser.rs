@@ -54,6 +54,18 @@ fn sound(page: &mut Page, look: Look) {
     assert_eq!(page.complaints(), [""; 0], "{place}");
 }
 
+/// On A4 nothing is cut off, and nothing is printed white on black.
+fn fits_on_paper(page: &mut Page) {
+    const A4: u32 = 715; // pixels of 1/96 inch inside Chromium's usual margins
+    page.on_paper(A4);
+    let cut = page.evaluate(
+        "[...document.querySelectorAll('body *')].filter((e) => !e.closest('.hidden, .skip, .label, svg') && \
+         e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120))",
+    );
+    assert_eq!(cut, Value::Array(vec![]), "{} on paper: {cut:#}", page.address);
+    assert_eq!(background(page), "\"rgb(255, 255, 255)\"", "{}", page.address);
+}
+
 fn accessible(page: &mut Page, checker: &str, look: Look) {
     page.evaluate(checker);
     let found = page.evaluate(
@@ -153,6 +165,8 @@ fn every_shipped_report_is_sound_and_opens_at_once() {
                 accessible(&mut page, checker, look);
             }
         }
+        let mut page = browser.open(&file, Look { width: 1280, dark: true, scripts: true });
+        fits_on_paper(&mut page);
         // The best of three: the machine may be busy with something else.
         let took = (0..3).map(|_| {
             let mut page = browser.open(&file, Look { width: 1280, dark: false, scripts: true });

@@ -130,6 +130,13 @@ impl Drop for Browser {
 }
 
 impl Page<'_> {
+    /// Lays the page out as for paper that is `width` pixels wide inside its margins.
+    pub fn on_paper(&mut self, width: u32) {
+        let size = json!({"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": false});
+        self.browser.call(&self.session, "Emulation.setDeviceMetricsOverride", size);
+        self.browser.call(&self.session, "Emulation.setEmulatedMedia", json!({"media": "print"}));
+    }
+
     /// The value of an expression on the page.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});

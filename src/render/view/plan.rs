@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::notebook::{PlanStep, Planned};
 use crate::recording::{ArmKey, Captured};
 
-use super::super::arms::name_of;
+use super::super::arms::names_beside;
 use super::super::tree::{TreeView, compared, plan_text};
 use super::super::{Paint, Subject};
 
@@ -44,14 +44,14 @@ pub(in crate::render) struct SideView {
 const WIDTH: usize = 100;
 
 pub(super) fn plan_view(subject: Subject<'_>, step: &PlanStep) -> PlanView {
-    let captured = |planned: &Planned| {
-        let key = ArmKey {
-            point: planned.point.clone(),
-            ..ArmKey::new(&planned.subject.measure, planned.subject.arm.as_deref())
-        };
-        (name_of(subject, &key), subject.recording.captures.get(&key))
+    let key = |planned: &Planned| ArmKey {
+        point: planned.point.clone(),
+        ..ArmKey::new(&planned.subject.measure, planned.subject.arm.as_deref())
     };
-    let sides: Vec<(String, Option<&Captured>)> = step.of.iter().map(captured).collect();
+    let keys: Vec<ArmKey> = step.of.iter().map(key).collect();
+    let names = names_beside(subject, &keys.iter().collect::<Vec<_>>());
+    let captured = keys.iter().map(|key| subject.recording.captures.get(key));
+    let sides: Vec<(String, Option<&Captured>)> = names.into_iter().zip(captured).collect();
     let difference = match sides.as_slice() {
         [(_, Some(old)), (_, Some(new))] => Some(compared(&old.plan, &new.plan)),
         _ => None,
