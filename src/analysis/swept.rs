@@ -241,7 +241,8 @@ impl Look<'_> {
     }
 
     fn crossing(&self, crossing: &Crossing, metric: Metric, winners: Vec<(f64, Winner)>) -> CrossingResult {
-        let mut search = CrossingSearch::new(self.sweep.axes.first().is_some_and(|axis| axis.is_whole()));
+        let search = CrossingSearch::new(self.sweep.axes.first().is_some_and(|axis| axis.is_whole()));
+        let mut search = if metric == Metric::Blocks { search.exact() } else { search };
         winners.iter().for_each(|(at, winner)| search.tell(*at, *winner));
         let [one, other] = &crossing.of;
         let zones = search.zones().into_iter().map(|zone| {

@@ -48,6 +48,7 @@ impl Content {
             Self::Null => "nothing",
             Self::Scalar(_) => "text",
             Self::List(_) => "a list",
+            Self::Map(entries) if entries.is_empty() => "an empty mapping",
             Self::Map(_) => "a mapping",
         }
     }
@@ -119,7 +120,7 @@ impl Tree {
             RawContent::Text(text) => Content::Scalar(text),
             RawContent::Typed => Content::Scalar(self.source.slice(raw.place).to_owned()),
             RawContent::List(items) => {
-                Content::List(items.into_iter().map(|item| self.add(item, owner)).collect())
+                Content::List(items.into_iter().map(|item| self.add(item, None)).collect())
             }
             RawContent::Map(entries) => {
                 let add = |(key, value)| {

@@ -26,7 +26,7 @@ pub struct IndexedNotebook {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// Its summary.
+    /// Its summary, a line of markdown.
     pub summary: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,

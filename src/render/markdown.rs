@@ -1,10 +1,13 @@
 //! What the templates of markdown write with: code, cells, plain text and fences that nothing can leave.
 
+use super::harmless::harmless;
+
 /// Adds the filters of markdown.
 pub(super) fn add_filters(environment: &mut minijinja::Environment<'_>) {
     environment.add_filter("code", |text: &str| code(text));
     environment.add_filter("cell", |text: &str| cell(text));
     environment.add_filter("plain", |text: &str| plain(text));
+    environment.add_filter("line", |markdown: &str| harmless(&one_line(markdown)));
     environment.add_filter("fence", |text: &str, language: &str| fence(text, language));
 }
 

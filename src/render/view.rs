@@ -39,7 +39,7 @@ pub(super) struct View {
     pub notebook: String,
     /// The notebook's title.
     pub title: String,
-    /// Its summary.
+    /// Its summary, a line of markdown.
     pub summary: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,

@@ -9,8 +9,9 @@ use crate::session::{ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Session, Sessio
 
 use super::arm_condition::Condition;
 use super::clones::Place;
-use super::error::{RunError, StepError};
-use super::{Runner, Settings, names};
+use super::error::{self, RunError, StepError};
+use super::stage::{settings_changed, watching};
+use super::{Runner, Settings, names, refused};
 
 /// An arm with its condition, before anything is measured.
 pub(super) struct Prepared<'a> {
@@ -141,6 +142,10 @@ impl Runner<'_> {
 
     /// A failure at the template that the statement came from.
     fn of_prepared(&self, step: &Step, prepared: &Prepared<'_>, error: SessionError) -> StepError {
+        if let Some(at) = refused(&prepared.arm.settings, &error) {
+            let file = &self.job.notebook.source.name;
+            return error::of_session(step.number, file, at.line, None, error).for_arm(&prepared.key);
+        }
         let within = prepared.condition.within.join(";\n");
         let sent = match (&error, &prepared.arm.within) {
             (SessionError::Sql(sql), Some(template))
@@ -163,13 +168,17 @@ impl Runner<'_> {
         let known = names::look_up(self.at(prepared.place), prepared.arm)
             .map_err(|error| self.arm_failure(step, &prepared.key, None, error))?;
         let options = options(measure);
-        let Settled { captures, agreed, wrote } = self.under(step, &prepared, |session| {
-            session.capture_settled(&prepared.query, &options, MAX_CAPTURES)
+        let (settled, changed) = self.under(step, &prepared, |session| {
+            watching(session, |session| session.capture_settled(&prepared.query, &options, MAX_CAPTURES))
         })?;
+        let Settled { captures, agreed, wrote } = settled;
         let refused = |message: &str| {
             let failure = self.blank(step, &prepared.arm.query, message.to_owned());
             Err(StepError::failed(failure).for_arm(&prepared.key))
         };
+        if !changed.is_empty() {
+            return refused(&settings_changed(&changed));
+        }
         if wrote {
             return refused(
                 "this changes data (by a function or a sequence in it), and a query here is executed many times: \

@@ -1,5 +1,7 @@
 //! A session and the settings that are in force in it.
 
+use std::collections::BTreeSet;
+
 use crate::session::{Endpoint, Session, SessionError};
 
 use super::Settings;
@@ -20,6 +22,27 @@ fn limit_patience(session: &mut Session) -> Result<(), SessionError> {
         "SELECT set_config('lock_timeout', '{PATIENCE}', false) WHERE current_setting('lock_timeout') = '0'"
     ))?;
     Ok(())
+}
+
+/// Does something in a session, and names the settings that it left changed, which would reach whatever comes later.
+pub(super) fn watching<T>(
+    session: &mut Session,
+    act: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+) -> Result<(T, Vec<String>), SessionError> {
+    let before = session.own_settings()?;
+    let done = act(session)?;
+    let after = session.own_settings()?;
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+    Ok((done, changed.cloned().collect()))
+}
+
+/// What is wrong with that.
+pub(super) fn settings_changed(names: &[String]) -> String {
+    format!(
+        "this changes {} for whatever comes later in the session: write it as `settings` of the notebook or of an arm",
+        names.join(", ")
+    )
 }
 
 /// A session whose settings are known.

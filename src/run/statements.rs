@@ -8,6 +8,7 @@ use crate::sql;
 use super::Runner;
 use super::clones::Place;
 use super::error::StepError;
+use super::stage::{settings_changed, watching};
 
 impl Runner<'_> {
     /// Renders the template, splits it, and sends each statement in its own transaction.
@@ -23,7 +24,15 @@ impl Runner<'_> {
             self.job.interrupt.check()?;
             let about = StatementEvent { arm: arm.cloned(), ..StatementEvent::default() };
             let sent = Some((template, rendered.as_str()));
-            self.send(step, &statement, sent, about, |this, sql| this.at(place).execute(sql))?;
+            let mut changed = Vec::new();
+            self.send(step, &statement, sent, about, |this, sql| {
+                let (execution, names) = watching(this.at(place), |session| session.execute(sql))?;
+                changed = names;
+                Ok(execution)
+            })?;
+            if !changed.is_empty() {
+                return Err(StepError::failed(self.blank(step, template, settings_changed(&changed))));
+            }
         }
         Ok(())
     }

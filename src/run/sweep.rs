@@ -289,15 +289,15 @@ impl<'a> Searches<'a> {
             search.tell(at, Winner::Neither);
         }
         let parameter = axis.map_or("", |axis| axis.name.as_str());
-        Self { crossing, parameter, whole, time: search.clone(), blocks: search }
+        Self { crossing, parameter, whole, time: search.clone(), blocks: search.exact() }
     }
 
     /// How many points are added at most that are timed, and how many whose plans alone are captured.
     fn most(&self) -> [usize; 2] {
-        let most = self.time.most_steps().min(MOST_ADDED);
+        let [time, blocks] = [&self.time, &self.blocks].map(|search| search.most_steps().min(MOST_ADDED));
         match self.crossing.metric {
-            Metric::Median => [most; 2],
-            Metric::Blocks => [0, most],
+            Metric::Median => [time, blocks],
+            Metric::Blocks => [0, blocks],
             _ => [0; 2],
         }
     }

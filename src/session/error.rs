@@ -120,6 +120,9 @@ pub enum SessionError {
         /// Columns of each.
         columns: usize,
     },
+    /// A whole number that 64 bits do not hold.
+    #[error("{0} does not fit into 64 bits and would be rounded: cast it to text, or to double precision")]
+    TooLarge(String),
     /// A setting did not take.
     #[error("the setting {name} was asked to be `{asked}` and is {in_force}")]
     Setting {

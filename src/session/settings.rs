@@ -1,5 +1,7 @@
 //! Settings of a session, asked for and in force.
 
+use std::collections::BTreeMap;
+
 use super::{Session, SessionError};
 use crate::sql::{quote_ident, quote_literal};
 
@@ -39,6 +41,22 @@ impl Session {
             }
         }
         Ok(result)
+    }
+
+    /// What the session has set for itself, save what Planbook sets to capture plans.
+    ///
+    /// # Errors
+    /// What the server reports.
+    pub fn own_settings(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
+        let rows = self.query_rows(
+            "SELECT name, setting FROM pg_settings WHERE source = 'session' \
+             AND name NOT LIKE 'auto_explain.%' AND name <> 'client_min_messages'",
+        )?;
+        let pair = |row: Vec<Option<String>>| {
+            let mut cells = row.into_iter().flatten();
+            Some((cells.next()?, cells.next()?))
+        };
+        Ok(rows.into_iter().filter_map(pair).collect())
     }
 
     /// Gives settings the values back that the session started with.

@@ -30,11 +30,13 @@ pub struct Zone {
 #[derive(Debug, Clone)]
 pub struct CrossingSearch {
     integers: bool,
+    /// Whether integers count as next to each other only where none lies between.
+    exact: bool,
     /// In ascending order.
     points: Vec<(f64, Winner)>,
 }
 
-/// Two points whose ratio is at most this are next to each other.
+/// Two points whose ratio is at most this are next to each other, unless the search is exact.
 const NEXT_TO: f64 = 1.05;
 
 /// A gap that begins at 0 has no ratio, and could be halved for ever.
@@ -73,7 +75,13 @@ impl CrossingSearch {
     /// A search over integers, or over any numbers.
     #[must_use]
     pub fn new(integers: bool) -> Self {
-        Self { integers, points: Vec::new() }
+        Self { integers, exact: false, points: Vec::new() }
+    }
+
+    /// The same search, which over integers goes on to the exact place: for what no noise hides.
+    #[must_use]
+    pub fn exact(self) -> Self {
+        Self { exact: self.integers, ..self }
     }
 
     /// Tells who wins at `x`. A point that was told before is told anew.
@@ -113,6 +121,9 @@ impl CrossingSearch {
     }
 
     fn halvings(&self, (lo, hi): (f64, f64), most: usize) -> usize {
+        if is_near((lo, hi)) {
+            return if self.exact { (hi - lo).log2().ceil() as usize } else { 0 };
+        }
         match self.middle((lo, hi)).filter(|_| most > 0) {
             None => 0,
             Some(middle) => {
@@ -169,15 +180,21 @@ impl CrossingSearch {
         gaps
     }
 
-    /// A point between two that are not next to each other: the geometric middle where both are positive.
+    /// A point between two that are not next to each other: the geometric middle where both are positive and far apart.
     fn middle(&self, (lo, hi): (f64, f64)) -> Option<f64> {
-        if lo > 0.0 && hi / lo <= NEXT_TO {
+        let near = is_near((lo, hi));
+        if near && !self.exact {
             return None;
         }
-        let middle = if lo > 0.0 { (lo * hi).sqrt() } else { f64::midpoint(lo, hi) };
+        let middle = if lo > 0.0 && !near { (lo * hi).sqrt() } else { f64::midpoint(lo, hi) };
         let middle = if self.integers { middle.round().max(lo + 1.0).min(hi - 1.0) } else { middle };
         (lo < middle && middle < hi).then_some(middle)
     }
+}
+
+/// Whether the ends of a gap are as good as one, for what is measured with noise.
+fn is_near((lo, hi): (f64, f64)) -> bool {
+    lo > 0.0 && hi / lo <= NEXT_TO
 }
 
 /// How wide a gap is on the axis that the middle is taken on.
@@ -214,6 +231,29 @@ mod tests {
         let zone = search.zones()[0];
         assert!(zone.lo < 75_000.0 && zone.hi >= 75_000.0 && zone.hi / zone.lo <= 1.05, "{zone:?}");
         assert!(steps <= 10, "{steps}");
+    }
+
+    #[test]
+    fn an_exact_search_ends_between_adjacent_integers() {
+        for at in [12_345.5, 29_999.5, 10.5, 1_030.5] {
+            let mut search = CrossingSearch::new(true).exact();
+            for x in [10.0, 38.0, 144.0, 1_000.0, 3_000.0, 30_000.0] {
+                search.tell(x, Winner::Neither);
+            }
+            let most = search.most_steps();
+            let decide = |x: f64| if x < at { Winner::First } else { Winner::Second };
+            for x in [10.0, 38.0, 144.0, 1_000.0, 3_000.0, 30_000.0] {
+                search.tell(x, decide(x));
+            }
+            let mut steps = 0;
+            while let Some(x) = search.next() {
+                search.tell(x, decide(x));
+                steps += 1;
+            }
+            let zone = Zone { lo: at - 0.5, hi: at + 0.5, before: Winner::First, closed: true };
+            assert_eq!(search.zones(), [zone]);
+            assert!(steps <= most && steps <= 20, "{at}: {steps} of {most}");
+        }
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl TemplateError {
         let message = match (error.kind(), error.detail()) {
             (ErrorKind::SyntaxError, Some(detail)) => detail.to_owned(),
             (ErrorKind::OutOfFuel, _) => "this takes too long to evaluate".to_owned(),
+            (ErrorKind::UndefinedError | ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
             (kind, Some(detail)) => format!("{kind}: {detail}"),
             (kind, None) => kind.to_string(),
         };

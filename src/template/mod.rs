@@ -95,6 +95,9 @@ fn first(errors: Vec<TemplateError>) -> Result<(), TemplateError> {
 }
 
 fn not_a_scalar(value: &Value) -> String {
+    if value.is_integer() {
+        return format!("the result ({value}) does not fit into 64 bits");
+    }
     match f64::try_from(value.clone()) {
         Ok(number) if !number.is_finite() => format!("the result is not a finite number ({number})"),
         _ => format!("the result is neither a number, a truth value nor a text, but {}", value.kind()),
@@ -111,10 +114,9 @@ fn scalar(value: &Value) -> Option<Scalar> {
     if !value.is_number() {
         return None;
     }
-    if value.is_integer()
-        && let Ok(integer) = i64::try_from(value.clone())
-    {
-        return Some(Scalar::Integer(integer));
+    if value.is_integer() {
+        // One that does not fit would be rounded.
+        return i64::try_from(value.clone()).ok().map(Scalar::Integer);
     }
     f64::try_from(value.clone()).ok().filter(|number| number.is_finite()).map(Scalar::Float)
 }

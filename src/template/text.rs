@@ -1,5 +1,6 @@
 //! Prose for the report. A number that was not measured is never invented and never left out unnoticed.
 
+use minijinja::ErrorKind;
 use minijinja::machinery::ast::Stmt;
 use minijinja::machinery::parse;
 
@@ -7,6 +8,7 @@ use crate::number::NOT_MEASURED;
 
 use super::check::{Checked, check_template};
 use super::context::Context;
+use super::error::TemplateError;
 use super::library::{Purpose, environment};
 use super::paths;
 
@@ -75,7 +77,13 @@ fn missing_sentence(text: &str, values: &Context, error: &minijinja::Error) -> S
     }));
     missing.dedup();
     if missing.is_empty() {
-        return format!("*A paragraph is left out here: {}.*\n", escape_markdown(&error.to_string()));
+        let fault = TemplateError::new(error, text);
+        let why = match error.kind() {
+            ErrorKind::UndefinedError => "something in it has no value",
+            _ => "it cannot be evaluated",
+        };
+        let said = escape_markdown(&fault.message);
+        return format!("*A paragraph is left out here, because {why} (its line {}: {said}).*\n", fault.line);
     }
     format!(
         "*A paragraph is left out here, because it tells of what was not measured: {}.*\n",

@@ -9,7 +9,7 @@ use crate::analysis::{self, Analysis};
 use crate::metric::{Metric, Nature};
 use crate::notebook::{Claim, Point, Scalar, Step};
 use crate::number;
-use crate::recording::{ArmKey, Recording};
+use crate::recording::{ArmKey, Recording, StepOutcome};
 use crate::stats::{self, Decision, Interval};
 use crate::template::{self, Context, Expression, MetricUse, TemplateError};
 
@@ -84,10 +84,13 @@ impl<'a> Judge<'a> {
 
     /// A claim over a measure that was not run is not run; over a metric that the server did not report it fails.
     fn undecided(&self, claim: &Claim, error: &TemplateError) -> (Outcome, String) {
+        // An arm may have been captured before another one ended the step.
+        let ended =
+            |step| step_outcome(self.recording, step).is_some_and(|outcome| outcome != StepOutcome::Done);
         let absent = self
             .arms_used(claim)
             .into_iter()
-            .find(|key| self.analysis.arm(key).is_none_or(|arm| !arm.measured));
+            .find(|key| self.analysis.arm(key).is_none_or(|arm| !arm.measured || ended(arm.step)));
         let names = template::check_expression(&claim.expr.text, &self.context().names()).names;
         let cut = self.analysis.sweeps.iter().find(|sweep| !sweep.complete && names.contains(&sweep.id));
         match absent {

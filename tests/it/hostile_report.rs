@@ -40,6 +40,15 @@ steps:
         a: {label: "<i onmouseover=alert(1)>a</i>"}
         b: {label: "+1|b", settings: {enable_seqscan: off}}
       expect: {plan: "Seq Scan on \"<img src=x onerror=alert(1)>\"", rows: 49}
+  - sweep:
+      id: s
+      label: "<script>alert(1)</script> | sweep"
+      over: {n: [1, 2]}
+      x: {label: "<b onclick=alert(1)>x</b> | y", expr: n}
+      query: SELECT "=1+1" FROM "<img src=x onerror=alert(1)>" WHERE "=1+1" < {{ n }}
+      reps: 2
+      turns: 2
+      arms: {a: {label: "<i onmouseover=alert(1)>a</i> | b"}, b: {}}
   - plan: {title: "</h3><script>alert(1)</script>", of: [m.a, m.b]}
   - table: {id: t, title: "@SUM(1) <script>alert(1)</script>", of: m, columns: [plan, rows]}
   - plot: {id: p, kind: bars, of: m, value: rows, title: "</svg></title><script>alert(1)</script>", caption: "<img src=x onerror=alert(1)>"}
@@ -102,6 +111,12 @@ fn nothing_of_it_acts_in_any_file() {
 
 /// No tag but our own, no image from elsewhere, and no link that acts.
 fn markdown_is_harmless(name: &str, text: &str) {
+    let rule = |line: &&str| line.starts_with("|-") && line.bytes().all(|byte| b"|-:".contains(&byte));
+    let options = pulldown_cmark::Options::ENABLE_TABLES;
+    let tables = pulldown_cmark::Parser::new_ext(text, options)
+        .filter(|event| matches!(event, Event::Start(Tag::Table(_))))
+        .count();
+    assert_eq!(tables, text.lines().filter(rule).count(), "{name}: a table fell apart");
     for event in pulldown_cmark::Parser::new_ext(text, pulldown_cmark::Options::ENABLE_TABLES) {
         match event {
             Event::Html(tag) | Event::InlineHtml(tag) => {

@@ -116,6 +116,10 @@ fn text_and_markdown() {
 
 #[test]
 fn what_is_no_plan_exits_2_and_says_what_to_do() {
+    for nothing in ["[]", "[[]]", "  []\n"] {
+        let (code, out, err) = explain(&[], nothing);
+        assert_eq!((code, out.as_str()), (2, ""), "{nothing}: {err}");
+    }
     for (args, input, part) in [
         (&[][..], "hello", "standard input: line 1: no line here or below begins a plan"),
         (&["-"], "", "the input is empty"),
@@ -126,5 +130,15 @@ fn what_is_no_plan_exits_2_and_says_what_to_do() {
         let err = err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
         assert!(err.contains(part) && err.contains("help: "), "{err}");
+    }
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_shown_as_nothing() {
+    let plan = "Seq Scan on \"\u{1b}[31mred\u{1b}]0;title\u{7}\" x  (cost=0.00..1.00 rows=1 width=4)\n";
+    for args in [&[][..], &["--format", "markdown"]] {
+        let (code, out, _) = explain(args, plan);
+        assert_eq!(code, 0);
+        assert!(out.contains("red") && !out.contains(['\u{1b}', '\u{7}']), "{out:?}");
     }
 }

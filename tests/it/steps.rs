@@ -169,6 +169,26 @@ fn a_query_that_changes_data_unseen_is_refused() {
 }
 
 #[test]
+fn settings_that_would_reach_what_comes_later_are_refused() {
+    for step in [
+        "measure: {id: m, query: \"SELECT count(*), set_config('enable_seqscan', 'off', false) FROM t\"}",
+        "sql: SELECT set_config('work_mem', '64kB', false)",
+        "sql: DO $$ BEGIN PERFORM set_config('enable_seqscan', 'off', false); END $$",
+    ] {
+        let project = project(&format!("  - {step}\n  - measure: {{id: later, query: SELECT * FROM t}}\n"));
+        let said = run(&project, 1);
+        assert!(said.out.contains("whatever comes later in the session"), "{step}: {}", said.out);
+        assert_eq!(events(&project, "timed"), Vec::<Value>::new(), "{step}");
+    }
+    // A name of the user's own, as policies ask for, and what ends with its transaction.
+    let harmless = "
+  - sql: SELECT set_config('app.tenant', '7', false)
+  - measure: {id: m, query: \"SELECT count(*), set_config('work_mem', '64kB', true) FROM t\", reps: 2, turns: 2}
+";
+    run(&project(harmless), 0);
+}
+
+#[test]
 fn what_waits_for_a_session_of_the_notebook_fails() {
     let locked =
         "  - session: {name: locker, begin: read committed, sql: LOCK TABLE t IN ACCESS EXCLUSIVE MODE}\n";

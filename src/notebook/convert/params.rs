@@ -41,13 +41,26 @@ pub(super) fn in_force(
     {
         outside.push(unknown_profile(wanted, &profiles));
     }
-    for (name, text) in &overrides.set {
+    for (index, (name, text)) in overrides.set.iter().enumerate() {
+        if overrides.set[..index].iter().any(|(earlier, _)| earlier == name) {
+            let fault =
+                Fault::of_file(format!("--set {name}={text}"), format!("--set: `{name}` is set twice"));
+            outside.push(fault.with_help("give it one value"));
+            continue;
+        }
         match set(&values, name, text) {
             Ok(value) => apply(&mut values, vec![(name.clone(), value)]),
             Err(fault) => outside.push(fault),
         }
     }
     (values, profiles)
+}
+
+/// What the command line sets, as it was read: `5_000` and `5000` are one value.
+pub(super) fn as_read(set: &[(String, String)], values: &Values) -> Vec<(String, String)> {
+    let value =
+        |name: &String| values.iter().find(|(known, _)| known == name).map(|(_, value)| value.to_string());
+    set.iter().map(|(name, text)| (name.clone(), value(name).unwrap_or_else(|| text.clone()))).collect()
 }
 
 /// Names with their default values.

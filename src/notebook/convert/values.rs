@@ -87,11 +87,11 @@ impl Convert<'_> {
             Some(number) if (least..=MOST).contains(&number) => return Some(number),
             Some(_) => {
                 let message = format!("{what} is {rendered}, and must be from {least} to {MOST}");
-                self.reader.fault(place, message, format!("write a whole number of at least {least}"));
+                self.reader.fault(place, message, format!("write a whole number from {least} to {MOST}"));
             }
             None => {
                 let message = format!("{what} is `{}`, and must be a whole number", rendered.trim());
-                self.reader.fault(place, message, "write it in digits, such as 20");
+                self.reader.fault(place, message, format!("write one from {least} to {MOST}, in digits"));
             }
         }
         None

@@ -45,19 +45,24 @@ impl Plan {
         if lines.iter().all(|line| line.text.trim().is_empty()) {
             return Err(PlanError::Empty);
         }
-        // What the server printed, untouched: nothing in it is anybody's decoration.
-        if let Ok(plans) = text::read_all(input) {
-            return Ok(plans);
-        }
-        if let Some(entries) = log::entries(&lines) {
-            let mut plans = vec![];
-            for entry in entries {
-                plans.extend(block(&entry)?);
-            }
-            return Ok(plans);
-        }
-        block(&table::decode(&noise::unquote_mail(lines)))
+        let plans = read(input, lines)?;
+        if plans.is_empty() { Err(PlanError::Empty) } else { Ok(plans) }
     }
+}
+
+fn read(input: &str, lines: Vec<Line>) -> Result<Vec<Plan>, PlanError> {
+    // What the server printed, untouched: nothing in it is anybody's decoration.
+    if let Ok(plans) = text::read_all(input) {
+        return Ok(plans);
+    }
+    if let Some(entries) = log::entries(&lines) {
+        let mut plans = vec![];
+        for entry in entries {
+            plans.extend(block(&entry)?);
+        }
+        return Ok(plans);
+    }
+    block(&table::decode(&noise::unquote_mail(lines)))
 }
 
 fn lines(input: &str) -> Vec<Line> {

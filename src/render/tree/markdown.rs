@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::plan::Plan;
 
 use super::super::Paint;
-use super::text::plan_text;
+use super::text::{plan_text, printable};
 
 /// Columns of a code block that most pages show without scrolling.
 const WIDTH: usize = 100;
@@ -14,7 +14,7 @@ const WIDTH: usize = 100;
 #[must_use]
 pub fn plan_markdown(plan: &Plan) -> String {
     let page = plan_text(plan, WIDTH, Paint { colour: false });
-    let printed = plan.to_text();
+    let printed = printable(&plan.to_text(), Paint { colour: false });
     let fence = fence(&[&page, &printed]);
     let mut out = String::new();
     if let Some(query) = plan.query_text() {

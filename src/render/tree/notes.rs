@@ -62,7 +62,8 @@ fn factor(row: &Row) -> Option<f64> {
 fn misestimate(rows: &Rows, at: usize) -> Found {
     let row = &rows.rows[at];
     let estimate = row.estimate.filter(|estimate| estimate.factor() >= MISESTIMATE)?;
-    let below = rows.rows.iter().filter(|child| child.own.parent == Some(at));
+    let under = rows.rows[at + 1..].iter().take_while(|other| other.own.depth > row.own.depth);
+    let below = under.filter(|child| child.own.parent == Some(at));
     if below.filter_map(factor).any(|factor| factor >= MISESTIMATE) {
         return None;
     }

@@ -25,7 +25,23 @@ pub fn plan_text(plan: &Plan, width: usize, paint: Paint) -> String {
             print_note(&mut out, note, &rows, width, paint);
         }
     }
-    out
+    printable(&out, paint)
+}
+
+/// Without control characters but line breaks and our own colours: a pasted plan is anybody's text, and a terminal obeys it.
+pub(super) fn printable(text: &str, paint: Paint) -> String {
+    let colour = |rest: &str| {
+        let code = rest.strip_prefix('[').and_then(|rest| rest.split_once('m')).map(|(code, _)| code);
+        paint.colour
+            && code.is_some_and(|code| code.len() <= 2 && code.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let shown = text.char_indices().map(|(at, character)| match character {
+        '\n' => character,
+        '\u{1b}' if colour(&text[at + 1..]) => character,
+        other if other.is_control() => char::REPLACEMENT_CHARACTER,
+        other => other,
+    });
+    shown.collect()
 }
 
 /// What the plan as a whole took, and the places that matter most.
@@ -87,6 +103,8 @@ fn tree(out: &mut String, rows: &Rows, width: usize, paint: Paint) {
 struct Column {
     header: &'static str,
     cells: Vec<String>,
+    /// Characters of the widest of them and of the header, and the two blanks behind.
+    width: usize,
     /// Where the terminal is narrow, the column with the highest goes first.
     spare: u8,
     right: bool,
@@ -100,17 +118,14 @@ impl Column {
         rows: &Rows,
         cell: impl Fn(&Row) -> Option<String>,
     ) -> Self {
-        let cells = rows.rows.iter().map(|row| cell(row).unwrap_or_default()).collect();
-        Self { header, cells, spare, right }
-    }
-
-    fn width(&self) -> usize {
-        let widest = self.cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
-        widest.max(self.header.chars().count()) + 2
+        let cells: Vec<String> = rows.rows.iter().map(|row| cell(row).unwrap_or_default()).collect();
+        let widest = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+        let width = widest.max(header.chars().count()) + 2;
+        Self { header, cells, width, spare, right }
     }
 
     fn pad(&self, text: &str) -> String {
-        let size = self.width() - 2;
+        let size = self.width - 2;
         if self.right { format!("{text:>size$}  ") } else { format!("{text:<size$}  ") }
     }
 }
@@ -136,11 +151,11 @@ fn columns(rows: &Rows, width: usize) -> Columns {
         ]
     };
     all.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
-    while !all.is_empty() && width < LEAST_TREE + all.iter().map(Column::width).sum::<usize>() {
+    while !all.is_empty() && width < LEAST_TREE + all.iter().map(|column| column.width).sum::<usize>() {
         let spare = all.iter().enumerate().max_by_key(|(_, column)| column.spare).map(|(at, _)| at);
         all.remove(spare.unwrap_or(0));
     }
-    let taken: usize = all.iter().map(Column::width).sum();
+    let taken: usize = all.iter().map(|column| column.width).sum();
     let titles = rows.rows.iter().map(|row| row.branches.chars().count() + row.title.chars().count());
     let tree = (titles.max().unwrap_or(0) + 2).min(width.saturating_sub(taken)).max(LEAST_TREE.min(width));
     let line = |at: usize| all.iter().map(|column| column.pad(&column.cells[at])).collect();
