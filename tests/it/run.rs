@@ -331,10 +331,7 @@ steps:
         ]
     );
     let report = project.read("results/nap/local-15/report.md");
-    assert!(
-        report.lines().any(|line| line.starts_with("| nap: short | ") && line.contains(" to ")),
-        "{report}"
-    );
+    assert!(report.lines().any(|line| line.starts_with("| short | ") && line.contains(" to ")), "{report}");
 }
 
 #[test]
