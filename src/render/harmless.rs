@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Options, Parser, Tag};
+use pulldown_cmark::{Event, Tag};
 
-use super::prose::{is_beside, may_lead_to};
+use super::prose::{is_beside, may_lead_to, parser};
 
 /// The text with its HTML, and its links to places that act, as plain text; images from elsewhere become links. What is
 /// harmless stays byte for byte.
@@ -25,8 +25,7 @@ pub(super) fn harmless(markdown: &str) -> String {
 /// What to replace, in order, without overlaps.
 fn edits(text: &str) -> Vec<(Range<usize>, &'static str)> {
     let mut edits = Vec::new();
-    let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
-    for (event, range) in parser.into_offset_iter() {
+    for (event, range) in parser(text).into_offset_iter() {
         match event {
             Event::Html(_) | Event::InlineHtml(_) => {
                 let brackets = text[range.clone()].match_indices('<').map(|(at, _)| range.start + at);
@@ -118,7 +117,7 @@ mod tests {
         fn nothing_is_left_that_acts(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40)) {
             let text = harmless(&pieces.concat());
             prop_assert!(edits(&text).is_empty());
-            for event in Parser::new_ext(&text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+            for event in parser(&text) {
                 prop_assert!(!matches!(event, Event::Html(_) | Event::InlineHtml(_)), "{text}");
             }
         }

@@ -7,13 +7,17 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, 
 
 use super::outline::Outline;
 
+/// Reads the one dialect of markdown that reports are written in.
+pub(super) fn parser(markdown: &str) -> Parser<'_> {
+    Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH)
+}
+
 /// A whole text.
 pub(super) fn page(markdown: &str, outline: &mut Outline) -> String {
     let mut events: Vec<Event> = Vec::new();
     let mut links: Vec<bool> = Vec::new();
-    let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     let mut heading: Option<(usize, usize, String)> = None;
-    for event in parser {
+    for event in parser(markdown) {
         let event = match event {
             Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),

@@ -172,20 +172,20 @@ impl Runner<'_> {
             watching(session, |session| session.capture_settled(&prepared.query, &options, MAX_CAPTURES))
         })?;
         let Settled { captures, agreed, wrote } = settled;
-        let refused = |message: &str| {
+        let fail = |message: &str| {
             let failure = self.blank(step, &prepared.arm.query, message.to_owned());
             Err(StepError::failed(failure).for_arm(&prepared.key))
         };
         if !changed.is_empty() {
-            return refused(&settings_changed(&changed));
+            return fail(&settings_changed(&changed));
         }
         if wrote {
-            return refused(
+            return fail(
                 "this changes data (by a function or a sequence in it), and a query here is executed many times: \
                  write it in a `sql` step, or in a `time` step, where every execution has a clone of its own",
             );
         }
-        let Some(last) = captures.last() else { return refused("no plan was captured") };
+        let Some(last) = captures.last() else { return fail("no plan was captured") };
         let (shape, way) = (last.plan.shape(), last.executions.clone());
         let execution_ms = last.plan.execution_time().unwrap_or(0.0);
         let blocks = last.plan.root.blocks();

@@ -53,7 +53,7 @@ pub(super) fn facts(
          WHERE (source NOT IN ('default', 'client', 'session') OR lower(name) = ANY ({})) AND {PLACES} ORDER BY name",
         array(asked.keys())
     );
-    let in_force = pairs(session.query_rows(&query)?);
+    let in_force = session.query_pairs(&query)?;
     let shown = session.query_rows(
         "SELECT current_setting('server_version'), current_setting('server_version_num'), \
          current_setting('block_size'), current_setting('data_checksums'), current_setting('server_encoding'), \
@@ -85,14 +85,6 @@ fn array<'a>(names: impl Iterator<Item = &'a String>) -> String {
     let quoted: Vec<String> =
         names.map(|name| format!("'{}'", name.to_lowercase().replace('\'', "''"))).collect();
     format!("ARRAY[{}]::text[]", quoted.join(", "))
-}
-
-fn pairs(rows: Vec<Vec<Option<String>>>) -> BTreeMap<String, String> {
-    let pair = |row: Vec<Option<String>>| {
-        let mut cells = row.into_iter().flatten();
-        Some((cells.next()?, cells.next()?))
-    };
-    rows.into_iter().filter_map(pair).collect()
 }
 
 #[cfg(test)]

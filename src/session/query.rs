@@ -1,5 +1,6 @@
 //! Running one statement.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use fallible_iterator::FallibleIterator;
@@ -82,6 +83,18 @@ impl Session {
     pub fn query_rows(&mut self, sql: &str) -> Result<Vec<TextRow>, SessionError> {
         one_statement(sql)?;
         Ok(self.ask(sql)?.rows)
+    }
+
+    /// The two columns of one statement's rows, as names and values; rows with a NULL are left out.
+    ///
+    /// # Errors
+    /// As [`Session::execute`].
+    pub fn query_pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, SessionError> {
+        let pair = |row: TextRow| {
+            let mut cells = row.into_iter().flatten();
+            Some((cells.next()?, cells.next()?))
+        };
+        Ok(self.query_rows(sql)?.into_iter().filter_map(pair).collect())
     }
 
     /// The rows of one statement, and which of its columns hold floating-point numbers.

@@ -48,15 +48,10 @@ impl Session {
     /// # Errors
     /// What the server reports.
     pub fn own_settings(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
-        let rows = self.query_rows(
+        self.query_pairs(
             "SELECT name, setting FROM pg_settings WHERE source = 'session' \
              AND name NOT LIKE 'auto_explain.%' AND name <> 'client_min_messages'",
-        )?;
-        let pair = |row: Vec<Option<String>>| {
-            let mut cells = row.into_iter().flatten();
-            Some((cells.next()?, cells.next()?))
-        };
-        Ok(rows.into_iter().filter_map(pair).collect())
+        )
     }
 
     /// Gives settings the values back that the session started with.

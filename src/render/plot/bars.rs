@@ -80,8 +80,7 @@ fn printed(bar: &Bar, bars: &Bars) -> (String, String) {
     let beside = match (bar.read.filter(|read| *read > 0.0), bar.interval) {
         (Some(read), _) if bars.split => format!("{} read", number::count(read)),
         (_, Some(interval)) if bars.quantity.unit == Print::Unit(Unit::Milliseconds) => {
-            let text = number::milliseconds_within(value, interval.lo, interval.hi);
-            text.split_once('[').map_or(String::new(), |(_, interval)| format!("[{interval}"))
+            frame::bracketed(value, interval)
         }
         _ => String::new(),
     };

@@ -37,11 +37,7 @@ impl Sizes {
 
 /// Draws the rows below `top`; gives where they end.
 pub(super) fn draw(canvas: &mut Canvas<'_>, layout: Layout, samples: &Samples, top: f64) -> f64 {
-    let names = samples.rows.iter().map(|row| &row.name);
-    let texts: Vec<(String, String)> = samples.rows.iter().map(printed).collect();
-    let widest =
-        texts.iter().map(|(value, beside)| VALUE.width(value).max(NOTE.width(beside))).fold(0.0, f64::max);
-    let columns = Columns::new(canvas, layout, names, widest.ceil());
+    let (columns, texts) = columns(canvas, layout, samples);
     let sizes = Sizes::of(samples);
     let all = samples.rows.iter().flat_map(|row| {
         row.samples().chain(row.interval.iter().flat_map(|interval| [interval.lo, interval.hi]))
@@ -69,14 +65,23 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, layout: Layout, samples: &Samples, t
     }
 }
 
+/// The columns beside the rows, and the median and the interval that stand in the right one.
+pub(super) fn columns(
+    canvas: &Canvas<'_>,
+    layout: Layout,
+    samples: &Samples,
+) -> (Columns, Vec<(String, String)>) {
+    let names = samples.rows.iter().map(|row| &row.name);
+    let texts: Vec<(String, String)> = samples.rows.iter().map(printed).collect();
+    let widest =
+        texts.iter().map(|(value, beside)| VALUE.width(value).max(NOTE.width(beside))).fold(0.0, f64::max);
+    (Columns::new(canvas, layout, names, widest.ceil()), texts)
+}
+
 /// The median, and its interval.
-pub(super) fn printed(row: &Row) -> (String, String) {
+fn printed(row: &Row) -> (String, String) {
     let value = row.median.map(number::milliseconds).unwrap_or_default();
-    let interval = row.median.zip(row.interval).map(|(median, interval)| {
-        // Both in one unit, and only one of them printed.
-        let text = number::milliseconds_within(median, interval.lo, interval.hi);
-        text.split_once('[').map_or(String::new(), |(_, interval)| format!("[{interval}"))
-    });
+    let interval = row.median.zip(row.interval).map(|(median, interval)| frame::bracketed(median, interval));
     (value, interval.unwrap_or_default())
 }
 

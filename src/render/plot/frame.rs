@@ -6,6 +6,8 @@ use super::font::{self, LABEL, NOTE, SMALL, TITLE, VALUE};
 use super::ink::Ink;
 use super::model::{Figure, Name, Quantity};
 use super::scale::Scale;
+use crate::number;
+use crate::stats::Interval;
 
 /// Pixels around everything.
 pub(super) const PAD: f64 = 16.0;
@@ -44,6 +46,12 @@ pub(super) struct Columns {
     /// How wide names may be.
     pub names: f64,
     layout: Layout,
+}
+
+/// `[1.61 – 2.00]`, in the unit in which the median prints.
+pub(super) fn bracketed(median: f64, interval: Interval) -> String {
+    let text = number::milliseconds_within(median, interval.lo, interval.hi);
+    text.split_once('[').map_or(String::new(), |(_, interval)| format!("[{interval}"))
 }
 
 impl Columns {

@@ -5,9 +5,9 @@
 
 use super::Layout;
 use super::canvas::{Anchor, Canvas, Fill};
-use super::distribution::printed;
-use super::font::{NOTE, VALUE};
-use super::frame::{self, Columns};
+use super::distribution::columns;
+use super::font::NOTE;
+use super::frame;
 use super::ink::Ink;
 use super::model::{Row, Samples};
 use super::scale::Scale;
@@ -24,11 +24,7 @@ const LEAST: f64 = 1.5;
 
 /// Draws the strips below `top`; gives where they end.
 pub(super) fn draw(canvas: &mut Canvas<'_>, layout: Layout, samples: &Samples, top: f64) -> f64 {
-    let names = samples.rows.iter().map(|row| &row.name);
-    let texts: Vec<(String, String)> = samples.rows.iter().map(printed).collect();
-    let widest =
-        texts.iter().map(|(value, beside)| VALUE.width(value).max(NOTE.width(beside))).fold(0.0, f64::max);
-    let columns = Columns::new(canvas, layout, names, widest.ceil());
+    let (columns, texts) = columns(canvas, layout, samples);
     let field = (columns.field.0 + TICKS, columns.field.1);
     let turns = samples.rows.iter().map(|row| row.turns.len()).max().unwrap_or(0);
     let spans = spans(samples);
