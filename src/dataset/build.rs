@@ -9,6 +9,7 @@ use crate::session::Session;
 use crate::sql;
 use crate::template::Scalar;
 
+use super::calm::calm;
 use super::definition::{Definition, Step};
 use super::record::TableRecord;
 use super::work::Work;
@@ -63,9 +64,12 @@ const TABLES: &str = "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class
 fn settle(work: &mut Work<'_, '_>, definition: &Definition<'_>) -> Result<Vec<TableRecord>, DatasetError> {
     let at = Place::default();
     work.begin_again()?;
+    calm(&mut work.session)?;
     // A commit that is not yet on disk sets no hint bits.
     work.session.execute("SET synchronous_commit = on")?;
     work.send("ANALYZE", at)?;
+    // It has counted dead rows, which autovacuum would come for.
+    calm(&mut work.session)?;
     if let Some(pin) = &definition.pin {
         pin.restore(&mut work.session)?;
     }

@@ -41,11 +41,12 @@ pub fn clone_database(server: &Server, from: &str, to: &str) -> Result<(), Datas
     Ok(server.create_database(to, Some(from))?)
 }
 
-/// Who is connected to a database, each in a few words.
+/// Who is connected to a database, each in a few words. A worker of autovacuum leaves when the database is wanted.
 pub(super) fn connected(admin: &mut Session, database: &str) -> Result<Vec<String>, DatasetError> {
     let rows = admin.query_rows(&format!(
         "SELECT format('process %s (%s)', pid, concat_ws(', ', usename, nullif(application_name, ''), state)) \
-         FROM pg_stat_activity WHERE datname = {} AND pid <> pg_backend_pid() ORDER BY pid",
+         FROM pg_stat_activity WHERE datname = {} AND pid <> pg_backend_pid() \
+         AND backend_type IS DISTINCT FROM 'autovacuum worker' ORDER BY pid",
         sql::quote_literal(database)
     ))?;
     Ok(rows.into_iter().flatten().flatten().collect())

@@ -68,12 +68,17 @@ pub enum DatasetError {
         by: Vec<String>,
     },
     /// A database is not what was built.
-    #[error("the database {database} was altered while it was copied: {differences}")]
+    #[error(
+        "the database {database} was altered while it was copied: {differences}{}",
+        if *autovacuum { " (autovacuum is on here, and may have come to it)" } else { "" }
+    )]
     Altered {
         /// The database.
         database: String,
         /// What differs.
         differences: String,
+        /// Whether autovacuum is on.
+        autovacuum: bool,
     },
     /// The pinned statistics cannot be used.
     #[error("the pinned statistics in {} do not fit: {problem}", path.display())]

@@ -5,6 +5,7 @@
 //! ```
 
 mod build;
+mod calm;
 mod clone;
 mod definition;
 mod error;

@@ -8,11 +8,10 @@ use crate::server::{Kind, Server};
 use crate::session::Session;
 use crate::sql;
 
-use super::build;
 use super::clone::{clone_database, connected};
 use super::definition::Definition;
 use super::work::Work;
-use super::{DatasetError, Fingerprint, Record, Watch, Watched};
+use super::{DatasetError, Fingerprint, Record, Watch, Watched, build, calm};
 
 /// A dataset that is there.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,13 +36,16 @@ pub fn provide(
 ) -> Result<Built, DatasetError> {
     let built = prepare(server, dataset, watch)?;
     clone_database(server, &built.template, to)?;
-    let found = Fingerprint::take(&mut Session::connect(server.endpoint(), to)?)?;
+    let mut session = Session::connect(server.endpoint(), to)?;
+    let found = Fingerprint::take(&mut session)?;
     if found == built.record.fingerprint {
         return Ok(built);
     }
     let differences = built.record.fingerprint.differences(&found).join(", ");
+    let autovacuum = calm::is_on(&mut session)?;
+    drop(session);
     if !built.reused {
-        return Err(DatasetError::Altered { database: built.template, differences });
+        return Err(DatasetError::Altered { database: built.template, differences, autovacuum });
     }
     tell(watch, Watched::Note(format!("the cached dataset was altered ({differences}): it is built anew")))?;
     server.drop_database(to)?;

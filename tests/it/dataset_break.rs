@@ -93,6 +93,45 @@ fn autovacuum_that_works_on_a_table_is_noticed_and_named() {
     assert!(said.out.contains("autovacuum has worked on t ("), "{}\n{}", said.out, said.err);
 }
 
+/// A worker takes minutes for the table, and is at it when the last statement of the dataset ends.
+const SLOW_WORKER: &str = "planbook: 1
+title: Disturbed
+server:
+  settings:
+    autovacuum: on
+    autovacuum_naptime: 1s
+    autovacuum_vacuum_cost_delay: 100ms
+    autovacuum_vacuum_cost_limit: 1
+dataset:
+  sql:
+    - |
+      CREATE FUNCTION autovacuum_comes(seconds int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
+        FOR look IN 1..10 * seconds LOOP
+          PERFORM pg_sleep(0.1), pg_stat_clear_snapshot();
+          IF EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE relid = 't'::regclass) THEN RETURN true; END IF;
+        END LOOP;
+        RETURN false;
+      END $$
+    - CREATE TABLE t (id int, v int)
+    - INSERT INTO t SELECT g, g % 200 FROM generate_series(1, 20000) AS g
+    - DELETE FROM t WHERE id % 3 = 0
+    - SELECT pg_stat_force_next_flush()
+    - SELECT 1 / autovacuum_comes(60)::int
+  verify:
+    - SELECT NOT autovacuum_comes(3)
+steps:
+  - measure: {id: scan, reps: 5, turns: 1, query: SELECT * FROM t WHERE id = 500}
+";
+
+#[test]
+fn autovacuum_has_left_the_dataset_before_it_is_copied() {
+    let project = Project::with("disturbed", SLOW_WORKER);
+    let said = project.planbook(&RUN).exits(0);
+    assert!(said.err.contains("autovacuum is on, as the notebook asks"), "{}", said.err);
+    let again = project.planbook(&RUN).exits(0);
+    assert!(again.err.contains("from the cache"), "{}", again.err);
+}
+
 #[test]
 fn autovacuum_and_synchronised_scans_that_nobody_asked_for_are_refused() {
     let project = project("", 0);
