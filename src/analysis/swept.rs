@@ -7,7 +7,7 @@ use crate::notebook::{Arm, Crossing, Point, Scalar, Step, Sweep, XFormat};
 use crate::plan::Plan;
 use crate::recording::{ArmKey, EstimatesEvent, Event, Recording, StepOutcome};
 use crate::stats::{self, CrossingSearch, Interval, RESAMPLES, Winner};
-use crate::template::{self, Context};
+use crate::template::Context;
 
 use super::sweep::{Band, CrossingResult, Estimate, Flip, PointResult, Regret, SweepResult, ZoneResult};
 use super::{ArmResult, arm_result, chosen_node};
@@ -137,7 +137,7 @@ impl Look<'_> {
         let mut context = Context::new();
         let values = self.values.iter().chain(point.values().iter().map(|(name, value)| (name, value)));
         values.for_each(|(name, value)| context.set(name, value.clone()));
-        template::evaluate(&x.expr.text, &context).ok().and_then(|value| value.number())
+        x.at(&context).ok()
     }
 
     /// The same for a value of the one parameter.

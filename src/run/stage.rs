@@ -40,7 +40,7 @@ pub(super) fn watching<T>(
 /// What is wrong with that.
 pub(super) fn settings_changed(names: &[String]) -> String {
     format!(
-        "this changes {} for whatever comes later in the session: write it as `settings` of the notebook or of an arm",
+        "this changes {} for whatever comes later: write it as `settings` of the notebook or of an arm",
         names.join(", ")
     )
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::metric::Metric;
-use crate::notebook::{Arm, Crossing, Point, Scalar, Step, Sweep};
+use crate::notebook::{Arm, Crossing, Point, Scalar, Step, Sweep, SweepPoint};
 use crate::recording::{ArmKey, Event, PointEvent, ProbeEvent, SweepEvent};
 use crate::stats::{self, CrossingSearch, Winner};
 use crate::{session::SessionError, template::Context};
@@ -81,10 +81,25 @@ fn takes_part(sweep: &Sweep, arm: &Arm, depth: Depth) -> bool {
 
 impl Runner<'_> {
     pub(super) fn sweep(&mut self, step: &Step, sweep: &Sweep) -> Result<(), StepError> {
+        self.place_points(step, sweep)?;
         let outside = self.context.clone();
         let swept = self.course(step, sweep, &outside);
         self.context = outside;
         swept
+    }
+
+    /// Every point has a place on the axis, by what is known now, before any is measured.
+    fn place_points(&self, step: &Step, sweep: &Sweep) -> Result<(), StepError> {
+        let Some(x) = &sweep.x else { return Ok(()) };
+        for SweepPoint { point, .. } in &sweep.points {
+            let mut context = self.context.clone();
+            point.values().iter().for_each(|(name, value)| context.set(name, value.clone()));
+            x.at(&context).map_err(|error| {
+                let message = format!("{}, where {}", error.message, point.arguments());
+                StepError::failed(self.blank(step, &x.expr, message))
+            })?;
+        }
+        Ok(())
     }
 
     fn course(&mut self, step: &Step, sweep: &Sweep, outside: &Context) -> Result<(), StepError> {
@@ -125,7 +140,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// `left` is how many points are timed from here on, this one included. Measures the arms at one point, in the database that it has to itself where it has one.
+    /// Measures the arms at one point, in the database that it has to itself where it has one. `left` is how many points
+    /// are timed from here on, this one included.
     fn point(
         &mut self,
         step: &Step,

@@ -43,14 +43,19 @@ impl Session {
         Ok(result)
     }
 
-    /// What the session has set for itself, save what Planbook sets to capture plans.
+    /// What the session has set for itself, save what Planbook sets to capture plans, and what every later session of
+    /// its role and database is given.
     ///
     /// # Errors
     /// What the server reports.
     pub fn own_settings(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
         self.query_pairs(
             "SELECT name, setting FROM pg_settings WHERE source = 'session' \
-             AND name NOT LIKE 'auto_explain.%' AND name <> 'client_min_messages'",
+             AND name NOT LIKE 'auto_explain.%' AND name <> 'client_min_messages' \
+             UNION ALL SELECT format('%s of %s', split_part(line, '=', 1), \
+             coalesce(nullif(setrole, 0)::regrole::text, 'every role')), line FROM pg_db_role_setting, unnest(setconfig) AS line \
+             WHERE setrole IN (0, current_user::regrole) \
+             AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))",
         )
     }
 

@@ -174,10 +174,12 @@ fn settings_that_would_reach_what_comes_later_are_refused() {
         "measure: {id: m, query: \"SELECT count(*), set_config('enable_seqscan', 'off', false) FROM t\"}",
         "sql: SELECT set_config('work_mem', '64kB', false)",
         "sql: DO $$ BEGIN PERFORM set_config('enable_seqscan', 'off', false); END $$",
+        "sql: DO $$ BEGIN ALTER ROLE postgres SET work_mem = '64kB'; END $$",
+        "sql: DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET work_mem = 64', current_database()); END $$",
     ] {
         let project = project(&format!("  - {step}\n  - measure: {{id: later, query: SELECT * FROM t}}\n"));
         let said = run(&project, 1);
-        assert!(said.out.contains("whatever comes later in the session"), "{step}: {}", said.out);
+        assert!(said.out.contains("for whatever comes later"), "{step}: {}", said.out);
         assert_eq!(events(&project, "timed"), Vec::<Value>::new(), "{step}");
     }
     // A name of the user's own, as policies ask for, and what ends with its transaction.
@@ -186,6 +188,16 @@ fn settings_that_would_reach_what_comes_later_are_refused() {
   - measure: {id: m, query: \"SELECT count(*), set_config('work_mem', '64kB', true) FROM t\", reps: 2, turns: 2}
 ";
     run(&project(harmless), 0);
+}
+
+#[test]
+fn a_relation_that_is_not_there_is_named_by_a_statement_that_a_reader_understands() {
+    for step in ["storage: {id: s, of: nowhere}", "time: {id: d, sql: DELETE FROM t, of: nowhere, reps: 2}"] {
+        let said = run(&project(&format!("  - {step}\n")), 1);
+        let lines: Vec<&str> = said.out.lines().map(str::trim).collect();
+        assert!(said.out.contains("relation \"nowhere\" does not exist"), "{step}: {}", said.out);
+        assert!(lines.contains(&"SELECT 'nowhere'::regclass::oid"), "{step}: {}", said.out);
+    }
 }
 
 #[test]

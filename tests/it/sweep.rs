@@ -29,6 +29,19 @@ fn rows(project: &Project, file: &str) -> Vec<std::collections::BTreeMap<String,
     reader.deserialize().map(|row| row.unwrap()).collect()
 }
 
+#[test]
+fn a_point_without_a_place_on_the_axis_fails_before_any_is_measured() {
+    let steps = "steps:
+  - let: {zero: {sql: SELECT 0}}
+  - sweep: {id: s, over: {n: [1, 2]}, query: SELECT 1, x: {label: share, expr: n / zero}}
+";
+    let project = project(steps);
+    let said = project.planbook(&["run", "swept", "--server", "local"]).exits(1);
+    assert!(said.out.contains("unable to calculate 1 / 0, where n=1"), "{}", said.out);
+    assert!(said.out.contains("experiments/swept.yaml:11"), "{}", said.out);
+    assert_eq!(project.read(&format!("{PLACE}/samples.csv")).lines().count(), 1);
+}
+
 const CROSSING: &str = r#"steps:
   - sweep:
       id: cross

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::metric::Metric;
 use crate::nearest::nearest;
-use crate::template::check_expression;
+use crate::template::{TemplateError, check_expression};
 
 use super::super::fault::Fault;
 use super::super::model::{
@@ -65,6 +65,9 @@ impl Convert<'_> {
         keep_common(&mut measure.arms, &points);
         let probes = inner.probes(wire, &axes, scope);
         let x = wire.x.as_ref().map(|x| inner.x(x, scope));
+        if let Some(Some(x)) = &x {
+            self.placed(x, &points, scope);
+        }
         self.free_names(wire, &measure.arms);
         let crossing = wire.crossing.as_ref().map(|crossing| self.crossing(crossing, &axes, &measure.arms));
         let setup = setups.first().cloned().unwrap_or_default();
@@ -182,6 +185,21 @@ impl Convert<'_> {
             self.reader.fault(tree.place(format.0), message, help);
         }
         Some(X { label, expr, format: found? })
+    }
+
+    /// Notes the first point that has no place on the axis. What a `let` finds is known only when the notebook runs.
+    fn placed(&self, x: &X, points: &[SweepPoint], scope: Scope) {
+        let unplaced = |point: &SweepPoint| {
+            let error = x.at(&self.at(point.point.values()).params).err()?;
+            (!error.undefined).then(|| TemplateError {
+                message: format!("{}, where {}", error.message, point.point.arguments()),
+                help: Some("write an expression that is a number at every point".to_owned()),
+                ..error
+            })
+        };
+        if let Some(error) = points.iter().find_map(unplaced) {
+            self.template_faults(&x.expr.text, x.expr.at, &[error], scope);
+        }
     }
 
     /// Notes arms whose names mean something else in a sweep.

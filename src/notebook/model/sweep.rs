@@ -2,7 +2,7 @@
 
 use crate::metric::Metric;
 use crate::notebook::point::Point;
-use crate::template::Scalar;
+use crate::template::{self, Context, Scalar, TemplateError};
 
 use super::{Arm, Dataset, Measure, Settings, SetupStep, Template};
 
@@ -126,6 +126,18 @@ pub struct X {
     pub expr: Template,
     /// How it is printed.
     pub format: XFormat,
+}
+
+impl X {
+    /// Where a point stands on the axis, by values among which are the point's own.
+    ///
+    /// # Errors
+    /// As [`template::evaluate`], and a value that is no number.
+    pub fn at(&self, values: &Context) -> Result<f64, TemplateError> {
+        let value = template::evaluate(&self.expr.text, values)?;
+        let message = || format!("the result is `{value}`, and an axis has numbers");
+        value.number().ok_or_else(|| TemplateError::whole(&self.expr.text, message()))
+    }
 }
 
 /// How the value of a point is printed.

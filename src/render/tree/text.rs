@@ -206,22 +206,40 @@ fn put(out: &mut String, first: &str, rest: &str, text: &str, width: usize) {
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![];
     for paragraph in text.split('\n') {
-        let mut line = String::new();
+        let (mut line, mut used) = (String::new(), 0);
         for word in paragraph.split(' ') {
-            let mut word = word;
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            let mut length = word.chars().count();
+            if used > 0 && used + 1 + length > width {
                 lines.push(std::mem::take(&mut line));
-            } else if !line.is_empty() {
+                used = 0;
+            } else if used > 0 {
                 line.push(' ');
+                used += 1;
             }
-            while word.chars().count() > width {
+            let mut word = word;
+            while length > width {
                 let cut = word.char_indices().nth(width).map_or(word.len(), |(at, _)| at);
                 lines.push(word[..cut].to_owned());
                 word = &word[cut..];
+                length -= width;
             }
             line.push_str(word);
+            used += length;
         }
         lines.push(line);
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_break_at_blanks_and_only_long_words_inside() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a\n\nb  c", 9), ["a", "", "b  c"]);
+        assert_eq!(wrapped("ab abcdefgh cd", 4), ["ab", "abcd", "efgh", "cd"]);
+        assert_eq!(wrapped("äöü äö", 6), ["äöü äö"]);
+    }
 }
