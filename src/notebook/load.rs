@@ -7,20 +7,12 @@ use crate::nearest::nearest;
 
 use super::fault::{Fault, Faults};
 use super::model::{Dataset, Notebook, StepKind};
+use super::overrides::Overrides;
 use super::source::Source;
 use super::{convert, files};
 
 /// The largest file that is read, in bytes. A notebook is written by hand.
 const LARGEST: u64 = 1 << 20;
-
-/// What the command line changes of a notebook.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Overrides {
-    /// `--profile`
-    pub profile: Option<String>,
-    /// `--set`, in order: name and value as text
-    pub set: Vec<(String, String)>,
-}
 
 /// Reads the notebook at `path`, and the dataset file that it names.
 ///

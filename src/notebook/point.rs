@@ -6,8 +6,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::model::Values;
 use super::scalar;
+use super::value::Values;
 use crate::template::Scalar;
 
 /// A value for each parameter of a sweep, in the order in which the sweep names them.

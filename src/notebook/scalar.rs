@@ -1,7 +1,7 @@
 //! YAML scalars as they are written: their style, and where in the file each character of their value stands.
 
-use super::model::Template;
 use super::source::{Place, Source};
+use super::value::Template;
 
 /// How a scalar is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,8 +32,8 @@ pub const IO_TIMES: [&str; 8] = [
 /// The counters of the write-ahead log.
 pub const WAL_COUNTERS: [&str; 4] = ["WAL Records", "WAL FPI", "WAL Bytes", "WAL Buffers Full"];
 
-/// Everything else that a node, a worker or the top of a plan can say.
-const OTHERS: &[&str] = &[
+/// Properties that the title of a node tells in text, and those that text has no words for.
+pub const IN_TITLE: [&str; 28] = [
     "Node Type",
     "Strategy",
     "Partial Mode",
@@ -62,6 +62,10 @@ const OTHERS: &[&str] = &[
     "Actual Total Time",
     "Actual Rows",
     "Actual Loops",
+];
+
+/// Everything else that a node, a worker or the top of a plan can say.
+const OTHERS: &[&str] = &[
     "Disabled",
     "Output",
     "Inner Unique",
@@ -215,7 +219,12 @@ pub(super) fn is_known(name: &str) -> bool {
 
 /// Every name that PostgreSQL 13 to 18 prints.
 pub(super) fn known() -> impl Iterator<Item = &'static str> {
-    BUFFER_COUNTERS.into_iter().chain(IO_TIMES).chain(WAL_COUNTERS).chain(OTHERS.iter().copied())
+    BUFFER_COUNTERS
+        .into_iter()
+        .chain(IO_TIMES)
+        .chain(WAL_COUNTERS)
+        .chain(IN_TITLE)
+        .chain(OTHERS.iter().copied())
 }
 
 #[cfg(test)]

@@ -19,6 +19,18 @@ impl Condition {
         Self { transaction, within, settings: settings.clone().into_iter().collect() }
     }
 
+    /// Does something while it is in force.
+    pub(super) fn hold<T>(
+        &self,
+        session: &mut Session,
+        act: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+    ) -> Result<T, SessionError> {
+        self.enter(session)?;
+        let done = act(session);
+        let left = self.leave(session);
+        done.and_then(|done| left.map(|()| done))
+    }
+
     /// Puts it in force; where that fails, nothing of it stays.
     pub(super) fn enter(&self, session: &mut Session) -> Result<(), SessionError> {
         let entered = self.try_enter(session);

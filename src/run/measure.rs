@@ -131,12 +131,7 @@ impl Runner<'_> {
         prepared: &Prepared<'_>,
         act: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<T, StepError> {
-        let session = self.at(prepared.place);
-        let done = prepared.condition.enter(session).and_then(|()| {
-            let done = act(session);
-            let left = prepared.condition.leave(session);
-            done.and_then(|done| left.map(|()| done))
-        });
+        let done = prepared.condition.hold(self.at(prepared.place), act);
         done.map_err(|error| self.of_prepared(step, prepared, error))
     }
 

@@ -7,7 +7,7 @@ use crate::metric::Metric;
 use crate::notebook::{Arm, Crossing, Point, Scalar, Step, Sweep, SweepPoint};
 use crate::recording::{ArmKey, Event, PointEvent, ProbeEvent, SweepEvent};
 use crate::stats::{self, CrossingSearch, Winner};
-use crate::{session::SessionError, template::Context};
+use crate::template::Context;
 
 use super::Runner;
 use super::clones::Place;
@@ -228,12 +228,7 @@ impl Runner<'_> {
             let key = &ready.prepared.key;
             let sql = self.render(step, template).map_err(|error| error.for_arm(key))?;
             let session = self.at(ready.prepared.place);
-            let asked: Result<Option<Scalar>, SessionError> =
-                ready.prepared.condition.enter(session).and_then(|()| {
-                    let asked = session.scalar(&sql);
-                    let left = ready.prepared.condition.leave(session);
-                    asked.and_then(|asked| left.map(|()| asked))
-                });
+            let asked = ready.prepared.condition.hold(session, |session| session.scalar(&sql));
             let asked = asked.map_err(|error| self.arm_failure(step, key, Some((template, &sql)), error))?;
             let value = match &asked {
                 None => None,

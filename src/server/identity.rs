@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
 use super::docker::{EngineFacts, Image, Limits};
 use super::embedded::Package;
 use super::machine::Machine;
-use super::probe::Facts;
 use super::settings;
+use super::{Kind, ServerError};
+use crate::session::{Endpoint, Session};
+
+/// Settings that say where something is, not how the server behaves.
+const PLACES: &str = "name !~ '_(directory|directories|file|files|path)$' AND name !~ '^transaction_' AND name <> ALL \
+    (ARRAY['listen_addresses', 'port', 'cluster_name', 'application_name', 'client_encoding', 'external_pid_file'])";
 
 /// Everything about a server that explains what was measured on it; no password, and no path of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,22 +58,50 @@ pub struct Container {
 }
 
 impl Identity {
-    pub(super) fn new(kind: Kind, facts: Facts, asked: BTreeMap<String, String>) -> Self {
-        Self {
+    /// Asks the server what it is. Of a container or a package it knows nothing.
+    pub(super) fn read(
+        kind: Kind,
+        endpoint: &Endpoint,
+        database: &str,
+        asked: &BTreeMap<String, String>,
+    ) -> Result<Self, ServerError> {
+        let mut session = Session::connect(endpoint, database)?;
+        let query = format!(
+            "SELECT lower(name), current_setting(name) FROM pg_settings \
+             WHERE (source NOT IN ('default', 'client', 'session') OR lower(name) = ANY ({})) AND {PLACES} ORDER BY name",
+            array(asked.keys())
+        );
+        let settings_in_force = session.query_pairs(&query)?;
+        let shown = session.query_rows(
+            "SELECT current_setting('server_version'), current_setting('server_version_num'), \
+             current_setting('block_size'), current_setting('data_checksums'), current_setting('server_encoding'), \
+             datcollate, datctype FROM pg_database WHERE datname = current_database()",
+        )?;
+        let shown: Vec<String> = shown.into_iter().flatten().map(Option::unwrap_or_default).collect();
+        let [version, number, block_size, checksums, encoding, collate, ctype] = &shown[..] else {
+            return Err(ServerError::Question {
+                problem: "pg_database does not list the current database".into(),
+            });
+        };
+        let count = |text: &String| {
+            text.parse::<u32>()
+                .map_err(|error| ServerError::Question { problem: format!("`{text}`: {error}") })
+        };
+        Ok(Self {
             kind,
-            version: facts.version,
-            version_num: facts.version_num,
-            block_size: facts.block_size,
-            data_checksums: facts.data_checksums,
-            encoding: facts.encoding,
-            collate: facts.collate,
-            ctype: facts.ctype,
-            settings_asked: asked,
-            settings_in_force: facts.in_force,
+            version: version.clone(),
+            version_num: count(number)?,
+            block_size: count(block_size)?,
+            data_checksums: checksums == "on",
+            encoding: encoding.clone(),
+            collate: collate.clone(),
+            ctype: ctype.clone(),
+            settings_asked: asked.clone(),
+            settings_in_force,
             container: None,
             package: None,
             machine: Machine::here(),
-        }
+        })
     }
 
     /// The settings that are not in force as they were asked for: name, asked, in force (empty where the server has no
@@ -93,4 +125,11 @@ impl Identity {
     pub fn major(&self) -> u32 {
         self.version_num / 10_000
     }
+}
+
+/// Names as an SQL array. Whoever asks for `timezone` means what the server calls `TimeZone`.
+fn array<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    let quoted: Vec<String> =
+        names.map(|name| format!("'{}'", name.to_lowercase().replace('\'', "''"))).collect();
+    format!("ARRAY[{}]::text[]", quoted.join(", "))
 }

@@ -11,22 +11,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::ServerError;
+use super::about::About;
 use super::account::Account;
 use super::binaries::Binaries;
-use super::docker::engine::Engine;
-use super::docker::volume;
 use super::embedded::cache;
-use super::registry::Registry;
-use super::{Kind, ServerError};
 
 /// A directory that the user named for the data of servers holds those that stay too.
 const DATA_DIR: &str = "PLANBOOK_DATA_DIR";
 
 /// What stands beside the data, for `planbook cache ls`.
-const NOTE: &str = "about.json";
+pub(super) const NOTE: &str = "about.json";
 
 /// The place of one kind of server.
 #[derive(Debug)]
@@ -34,44 +31,6 @@ pub(super) struct Keep {
     /// Holds a directory for each kind of server, and the directories of running ones.
     pub root: PathBuf,
     dir: PathBuf,
-}
-
-/// What is told of something that stays.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct About {
-    kind: Kind,
-    version: String,
-    used: String,
-    #[serde(default)]
-    pub datasets: Vec<String>,
-    /// Where it cannot be counted later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-}
-
-impl About {
-    /// Of a server that a run uses now.
-    pub fn new(kind: Kind, version: &str) -> Self {
-        let used = jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string();
-        Self { kind, version: version.to_owned(), used, datasets: Vec::new(), bytes: None }
-    }
-}
-
-/// Something that stays between runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
-    /// Names its directory or its volume.
-    pub id: String,
-    /// What kind of server it serves.
-    pub kind: Kind,
-    /// The server's version; empty where that is not known.
-    pub version: String,
-    /// When a run used it last, UTC; empty where that is not known.
-    pub used: String,
-    /// The datasets that it holds, each with its parameters.
-    pub datasets: Vec<String>,
-    /// Its size in bytes, where that is known.
-    pub bytes: Option<u64>,
 }
 
 impl Keep {
@@ -138,7 +97,7 @@ impl Keep {
 }
 
 /// The directory of the clusters that stay, made where it is absent.
-fn root(account: Option<&Account>) -> Result<PathBuf, ServerError> {
+pub(super) fn root(account: Option<&Account>) -> Result<PathBuf, ServerError> {
     match env::var_os(DATA_DIR).filter(|dir| !dir.is_empty()) {
         Some(dir) => {
             let dir = std::path::absolute(&dir)
@@ -168,85 +127,4 @@ fn shut_down(data: &Path, binaries: &Binaries, account: Option<&Account>) -> Res
             Err(format!("pg_controldata says: {}", said.lines().next().unwrap_or_default().trim()))
         }
     }
-}
-
-/// Everything that stays between runs and that no run uses now, by its id.
-///
-/// # Errors
-/// When the directory cannot be read. An engine that does not answer holds nothing.
-pub fn kept() -> Result<Vec<Kept>, ServerError> {
-    let root = root(Account::to_drop_to()?.as_ref())?;
-    let entries = fs::read_dir(&root).map_err(|source| ServerError::from_io("read", &root, source))?;
-    let mut found: Vec<Kept> =
-        entries.filter_map(Result::ok).filter_map(|entry| describe(&entry.path())).collect();
-    if let Ok(engine) = Engine::open() {
-        let registry = Registry::open()?;
-        let volumes = volume::unused(&engine)?.into_iter();
-        found.extend(volumes.map(|id| {
-            let about = volume::about(&registry, &id);
-            Kept::new(id, Kind::Docker, about)
-        }));
-    }
-    found.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(found)
-}
-
-fn describe(dir: &Path) -> Option<Kept> {
-    let id = dir.file_name()?.to_string_lossy().into_owned();
-    if !id.starts_with("cluster-") || !dir.join("data").is_dir() {
-        return None;
-    }
-    let about = fs::read(dir.join(NOTE)).ok().and_then(|note| serde_json::from_slice::<About>(&note).ok());
-    let kind = about.as_ref().map_or(Kind::Local, |about| about.kind);
-    Some(Kept { bytes: Some(size(dir)), ..Kept::new(id, kind, about) })
-}
-
-impl Kept {
-    /// With what is told of it, where anything is.
-    fn new(id: String, kind: Kind, about: Option<About>) -> Self {
-        let About { version, used, datasets, bytes, .. } = about.unwrap_or(About {
-            kind,
-            version: String::new(),
-            used: String::new(),
-            datasets: Vec::new(),
-            bytes: None,
-        });
-        Self { id, kind, version, used, datasets, bytes }
-    }
-}
-
-fn size(path: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(path) else { return 0 };
-    entries
-        .filter_map(Result::ok)
-        .map(|entry| match entry.metadata() {
-            Ok(meta) if meta.is_dir() => size(&entry.path()),
-            Ok(meta) => meta.len(),
-            Err(_) => 0,
-        })
-        .sum()
-}
-
-/// Removes what stays between runs and that no run uses now; what is gone.
-///
-/// # Errors
-/// The first that cannot be removed.
-pub fn forget() -> Result<Vec<Kept>, ServerError> {
-    let root = root(Account::to_drop_to()?.as_ref())?;
-    let mut gone = Vec::new();
-    for one in kept()? {
-        if one.kind == Kind::Docker {
-            Engine::open()?.remove_volume(&one.id)?;
-            volume::forget(&Registry::open()?, &one.id)?;
-        } else {
-            let dir = root.join(&one.id);
-            // Out of the way first: a run that starts now must not find half of it.
-            let doomed = root.join(format!("planbook-doomed-{:08x}", rand::random::<u32>()));
-            fs::rename(&dir, &doomed)
-                .and_then(|()| fs::remove_dir_all(&doomed))
-                .map_err(|source| ServerError::from_io("remove", &dir, source))?;
-        }
-        gone.push(one);
-    }
-    Ok(gone)
 }

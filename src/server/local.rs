@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
+use super::about::About;
 use super::account::Account;
 use super::binaries::Binaries;
 use super::compose::{Compose, DEFAULT_SERVICE};
-use super::keep::{About, Keep};
+use super::keep::Keep;
 use super::log;
 use super::places::{PORT, Places};
 use super::process::{self, TICK};

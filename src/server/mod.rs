@@ -3,6 +3,7 @@
 //! [`start`] takes a [`Spec`] (what `--server` says) and the notebook's [`Needs`] and gives a [`Server`]; dropping it
 //! ends the server and removes every trace. [`list`] and [`prune`] find what a killed planbook left behind.
 
+mod about;
 mod account;
 mod advice;
 mod auto;
@@ -13,6 +14,7 @@ mod embedded;
 mod error;
 mod identity;
 mod keep;
+mod kept;
 mod local;
 mod log;
 mod machine;
@@ -37,13 +39,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use about::About;
+pub use about::Kept;
 pub use advice::advice;
 pub use docker::{EngineFacts, Image, Limits, Pin};
 pub use embedded::Package;
 pub use error::ServerError;
 pub use identity::{Container, Identity};
-use keep::About;
-pub use keep::{Kept, forget, kept};
+pub use kept::{forget, kept};
 pub use machine::Machine;
 pub use own::{HOLDS, Marks};
 pub use prune::{Entry, Pruned, list, prune};
@@ -159,11 +162,10 @@ pub fn start(spec: &Spec, needs: &Needs, talk: &mut dyn FnMut(&str)) -> Result<S
             Running::Url(Box::new(url::Remote::start(url.as_ref(), needs, asked, talk)?))
         }
     };
-    let facts = probe::facts(running.endpoint(), running.database(), running.asked())?;
     let identity = Identity {
         container: running.container(),
         package: running.package(),
-        ..Identity::new(running.kind(), facts, running.asked().clone())
+        ..Identity::read(running.kind(), running.endpoint(), running.database(), running.asked())?
     };
     let differences = identity.differences();
     if !differences.is_empty() {

@@ -6,9 +6,9 @@ use minijinja::machinery::{parse, parse_expr};
 
 use crate::metric::Metric;
 
+use super::ast::{self, extent};
 use super::error::TemplateError;
 use super::kind::{Group, Kind, Names};
-use super::paths::{self, extent};
 
 /// The most words and signs between `{{` and `}}`. A chain of operators nests as deep as it is long, and every
 /// level takes stack.
@@ -329,7 +329,7 @@ fn bind(target: &Expr<'_>, kind: &Kind, names: &mut Names) {
             names.insert(variable.id.to_owned(), kind.clone());
         }
         other => {
-            for child in paths::children(other) {
+            for child in ast::children(other) {
                 bind(child, &Kind::Any, names);
             }
         }

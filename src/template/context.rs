@@ -7,62 +7,7 @@ use minijinja::Value;
 
 use super::check::{Checked, MetricUse};
 use super::kind::{Kind, Names, Swept};
-
-/// A value of a parameter, a `let` or a named number.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(untagged)]
-pub enum Scalar {
-    /// `true` or `false`
-    Boolean(bool),
-    /// An integer
-    Integer(i64),
-    /// Any other number
-    Float(f64),
-    /// Text
-    Text(String),
-}
-
-impl Scalar {
-    /// What a template knows of it.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        match self {
-            Self::Boolean(_) => Kind::Boolean,
-            Self::Integer(_) | Self::Float(_) => Kind::Number,
-            Self::Text(_) => Kind::Text,
-        }
-    }
-
-    /// Its size, where it is a number.
-    #[must_use]
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            Self::Integer(integer) => Some(*integer as f64),
-            Self::Float(float) => Some(*float),
-            Self::Boolean(_) | Self::Text(_) => None,
-        }
-    }
-
-    fn value(&self) -> Value {
-        match self {
-            Self::Boolean(boolean) => Value::from(*boolean),
-            Self::Integer(integer) => Value::from(*integer),
-            Self::Float(float) => Value::from(*float),
-            Self::Text(text) => Value::from(text.as_str()),
-        }
-    }
-}
-
-impl std::fmt::Display for Scalar {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Boolean(boolean) => boolean.fmt(f),
-            Self::Integer(integer) => integer.fmt(f),
-            Self::Float(float) => float.fmt(f),
-            Self::Text(text) => f.write_str(text),
-        }
-    }
-}
+use super::scalar::{Scalar, number};
 
 /// Values by name. What is absent is undefined: an expression that needs it has no value, never zero.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -390,14 +335,4 @@ fn object(entries: impl IntoIterator<Item = (String, Value)>) -> Value {
 
 fn numbers(metrics: &BTreeMap<String, f64>) -> Value {
     object(metrics.iter().map(|(name, value)| (name.clone(), number(*value))))
-}
-
-/// Whole numbers become integers, so that they print without a decimal point.
-pub(super) fn number(value: f64) -> Value {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() < EXACT {
-        #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
-        return Value::from(value as i64);
-    }
-    Value::from(value)
 }

@@ -4,10 +4,10 @@ use minijinja::machinery::ast::{BinOpKind, CallArg, Compare, CompareOpKind, Expr
 
 use crate::metric::Metric;
 
+use super::ast::{self, extent};
 use super::check::{Checker, EstimateUse, MetricUse};
 use super::kind::{Group, Kind, Swept};
 use super::library::{FILTERS, FUNCTIONS, Makes, TESTS, returns};
-use super::paths::{self, extent};
 use super::point;
 
 impl Checker<'_> {
@@ -41,12 +41,12 @@ impl Checker<'_> {
             }
             Expr::Filter(filter) => {
                 let kind = filter.expr.as_ref().map_or(Kind::Text, |of| self.expression(of));
-                self.all(filter.args.iter().map(paths::argument).collect());
+                self.all(filter.args.iter().map(ast::argument).collect());
                 self.filter(expr, filter.name, filter.args.len(), filter.expr.as_ref(), kind)
             }
             Expr::Test(test) => {
                 self.expression(&test.expr);
-                self.all(test.args.iter().map(paths::argument).collect());
+                self.all(test.args.iter().map(ast::argument).collect());
                 self.asks_whether_defined |= matches!(test.name, "defined" | "undefined");
                 if !TESTS.contains(&test.name) {
                     self.unknown("test", test.name, extent(expr), TESTS);
@@ -54,7 +54,7 @@ impl Checker<'_> {
                 Kind::Boolean
             }
             Expr::Call(call) => {
-                self.all(call.args.iter().map(paths::argument).collect());
+                self.all(call.args.iter().map(ast::argument).collect());
                 match point::call_of(call) {
                     Some((of, args)) => self.point(expr, of, args),
                     None => self.call(expr, &call.expr),
@@ -63,7 +63,7 @@ impl Checker<'_> {
             Expr::List(list) => self.list(list.items.iter().collect()),
             Expr::Tuple(tuple) => self.list(tuple.items.iter().collect()),
             Expr::Map(_) => {
-                self.all(paths::children(expr));
+                self.all(ast::children(expr));
                 Kind::Any
             }
         }

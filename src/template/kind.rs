@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::metric::{Metric, Nature};
 
-use super::context::Scalar;
+use super::scalar::Scalar;
 
 /// The names that a template may use.
 pub type Names = BTreeMap<String, Kind>;
@@ -56,6 +56,18 @@ pub struct Swept {
     pub points: Vec<(Vec<(String, Scalar)>, String)>,
     /// The one point that was picked.
     pub picked: Option<String>,
+}
+
+impl Scalar {
+    /// What a template knows of it.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Boolean(_) => Kind::Boolean,
+            Self::Integer(_) | Self::Float(_) => Kind::Number,
+            Self::Text(_) => Kind::Text,
+        }
+    }
 }
 
 impl Kind {

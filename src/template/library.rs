@@ -135,14 +135,13 @@ fn make(purpose: Purpose) -> Environment<'static> {
 /// The filters over lists and numbers, strict: minijinja's own pass over what is undefined in a list, and a
 /// maximum of what was measured would stand for a maximum of all.
 fn lists(environment: &mut Environment<'_>) {
-    environment.add_filter("int", |value: Value| {
-        parsed(&value).map(|number| super::context::number(number.trunc()))
-    });
+    environment
+        .add_filter("int", |value: Value| parsed(&value).map(|number| super::scalar::number(number.trunc())));
     environment.add_filter("float", |value: Value| parsed(&value));
     environment.add_filter("min", |value: Value| items(&value).map(|items| items.into_iter().min()));
     environment.add_filter("max", |value: Value| items(&value).map(|items| items.into_iter().max()));
     environment.add_filter("sum", |value: Value| {
-        items(&value)?.iter().map(numeric).sum::<Result<f64, Error>>().map(super::context::number)
+        items(&value)?.iter().map(numeric).sum::<Result<f64, Error>>().map(super::scalar::number)
     });
     environment.add_filter("list", |value: Value| items(&value));
     environment.add_filter("reverse", |value: Value| {

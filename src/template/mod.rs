@@ -6,6 +6,7 @@
 //!
 //! A leaf: it knows metrics by name and nothing of notebooks or recordings.
 
+mod ast;
 mod check;
 mod context;
 mod error;
@@ -14,13 +15,15 @@ mod kind;
 mod library;
 mod paths;
 mod point;
+mod scalar;
 mod text;
 
 pub use check::{Checked, EstimateUse, MetricUse, check_expression, check_template};
-pub use context::{Context, Part, PointValues, Scalar};
+pub use context::{Context, Part, PointValues};
 pub use error::TemplateError;
 pub use kind::{Group, Kind, Names, Swept};
 pub use library::is_reserved;
+pub use scalar::Scalar;
 pub use text::{escape_markdown, render_text};
 
 use minijinja::Value;
@@ -86,7 +89,7 @@ impl Expression {
             .compiled
             .eval(values.values_of(&self.checked.names))
             .map_err(|error| TemplateError::new(&error, &self.text))?;
-        scalar(&value).ok_or_else(|| TemplateError::whole(&self.text, not_a_scalar(&value)))
+        Scalar::of(&value).ok_or_else(|| TemplateError::whole(&self.text, not_a_scalar(&value)))
     }
 }
 
@@ -102,23 +105,6 @@ fn not_a_scalar(value: &Value) -> String {
         Ok(number) if !number.is_finite() => format!("the result is not a finite number ({number})"),
         _ => format!("the result is neither a number, a truth value nor a text, but {}", value.kind()),
     }
-}
-
-fn scalar(value: &Value) -> Option<Scalar> {
-    if let Ok(boolean) = bool::try_from(value.clone()) {
-        return Some(Scalar::Boolean(boolean));
-    }
-    if let Some(text) = value.as_str() {
-        return Some(Scalar::Text(text.to_owned()));
-    }
-    if !value.is_number() {
-        return None;
-    }
-    if value.is_integer() {
-        // One that does not fit would be rounded.
-        return i64::try_from(value.clone()).ok().map(Scalar::Integer);
-    }
-    f64::try_from(value.clone()).ok().filter(|number| number.is_finite()).map(Scalar::Float)
 }
 
 #[cfg(test)]

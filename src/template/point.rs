@@ -2,8 +2,8 @@
 
 use minijinja::machinery::ast::{Call, CallArg, Expr, UnaryOpKind};
 
-use super::context::Scalar;
 use super::kind::Swept;
+use super::scalar::Scalar;
 
 /// The arm, and the arguments, of a call that may pick a point.
 pub(super) fn call_of<'a, 's>(call: &'a Call<'s>) -> Option<(&'a Expr<'s>, &'a [CallArg<'s>])> {
@@ -24,7 +24,7 @@ pub(super) fn arguments(args: &[CallArg<'_>]) -> Option<Vec<(String, Scalar)>> {
 
 fn constant(expr: &Expr<'_>) -> Option<Scalar> {
     match expr {
-        Expr::Const(constant) => super::scalar(&constant.value),
+        Expr::Const(constant) => Scalar::of(&constant.value),
         Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Neg) => match constant(&op.expr)? {
             Scalar::Integer(integer) => Some(Scalar::Integer(-integer)),
             Scalar::Float(float) => Some(Scalar::Float(-float)),

@@ -8,9 +8,9 @@ use super::super::model::{
 use super::super::node::NodeId;
 use super::super::wire::{self, Sql, Text};
 use super::Convert;
+use super::decoded::Decoded;
+use super::identifier::identifier;
 use super::names::{Scope, Sort};
-use super::steps::Decoded;
-use super::values::identifier;
 
 /// Samples of a `time` step, each on a clone of its own.
 const TIME_REPS: usize = 5;

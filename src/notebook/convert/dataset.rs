@@ -11,7 +11,7 @@ use super::super::source::Source;
 use super::super::wire::{self, DatasetUse, Entries, OneOrMany, Sql, Value};
 use super::super::{scalar, traps};
 use super::names::{Scope, World};
-use super::{Convert, FindDataset, params, version};
+use super::{Convert, FindDataset, keys, params, version};
 
 impl Convert<'_> {
     /// The dataset of a notebook. Faults of the file are shown in the file, and go to `outside`.
@@ -51,8 +51,8 @@ impl Convert<'_> {
             reader.fault(reader.tree.place(name.0), "`with` goes with a dataset file", help);
         }
         let Some(sql) = &wire.sql else {
-            if !params::has_nested(reader, "dataset", &["file", "sql"]) {
-                let place = params::place_of(reader, "dataset");
+            if !keys::has_nested(reader, "dataset", &["file", "sql"]) {
+                let place = keys::place_of(reader, "dataset");
                 reader.fault(
                     place,
                     "`dataset` needs `file` or `sql`",
@@ -120,7 +120,7 @@ impl Convert<'_> {
                     let message =
                         format!("`{name}` of the dataset is {noun}, and this notebook sweeps over `{value}`");
                     self.reader.fault(
-                        params::place_of(self.reader, "dataset"),
+                        keys::place_of(self.reader, "dataset"),
                         message,
                         format!("sweep over {noun}"),
                     );

@@ -8,7 +8,7 @@ use super::super::de::Reader;
 use super::super::wire::{
     Arm, Entries, Expect, Explain, Measure, Name, OneOrMany, SetupStep, Sql, Step, Sweep, Text, Value, Whole,
 };
-use super::steps::Decoded;
+use super::decoded::Decoded;
 
 /// What measures and sweeps have in common.
 #[derive(Clone, Copy)]

@@ -6,10 +6,10 @@ use super::super::model::{Arm, Expectation, ExplainKeys, Measure, Settings, Setu
 use super::super::node::NodeId;
 use super::super::wire::{Sql, Whole};
 use super::Convert;
+use super::decoded::Decoded;
+use super::identifier::identifier;
 use super::inherit::{Base, Family};
 use super::names::{Scope, Sort};
-use super::steps::Decoded;
-use super::values::identifier;
 
 /// Timed executions per arm.
 const REPS: usize = 20;

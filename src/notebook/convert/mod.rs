@@ -4,8 +4,11 @@ mod actions;
 mod check;
 mod copy;
 mod dataset;
+mod decoded;
 mod expect;
+mod identifier;
 mod inherit;
+mod keys;
 mod measure;
 mod names;
 mod over;
@@ -26,9 +29,9 @@ use crate::template::{self, Context};
 
 use super::de::Reader;
 use super::fault::{Fault, Faults};
-use super::load::Overrides;
 use super::model::{Notebook, ServerNeeds, Settings, Values};
 use super::node::{Content, Tree};
+use super::overrides::Overrides;
 use super::source::{Place, Source};
 use super::{traps, wire};
 
@@ -161,7 +164,7 @@ fn whole(
     let tree = reader.tree;
     let wire: wire::Notebook = reader.decode(tree.root)?;
     let (params, profiles) = params::in_force(reader, &wire, overrides, outside);
-    let steps = steps::decode(reader, wire.steps.as_deref().unwrap_or_default());
+    let steps = decoded::decode(reader, wire.steps.as_deref().unwrap_or_default());
     let world = World::new(reader, &params, &steps);
     let context = Context::new().with(&params);
     let mut convert = Convert {

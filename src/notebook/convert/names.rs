@@ -7,10 +7,10 @@ use super::super::de::Reader;
 use super::super::model::{Axis, Subject, Values};
 use super::super::node::{Content, NodeId};
 use super::super::wire::{Either, Entries, Measure, Name, Step, Sweep};
+use super::decoded::Decoded;
+use super::identifier::identifier;
 use super::inherit::{Base, Family};
 use super::over;
-use super::steps::Decoded;
-use super::values::identifier;
 
 /// From where a template looks. The number is a place in the file: what stands above it can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

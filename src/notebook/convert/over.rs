@@ -8,8 +8,8 @@ use super::super::node::NodeId;
 use super::super::point::Point;
 use super::super::scalar;
 use super::super::wire::{self, Either, OneOrMany, Range, Value, Whole};
+use super::identifier::identifier;
 use super::params;
-use super::values::identifier;
 
 /// The most points of one sweep: each is a measure of its own.
 const MOST_POINTS: usize = 1_000;

@@ -6,8 +6,8 @@ use super::super::model::{PlanStep, Planned, Subject};
 use super::super::point::Point;
 use super::super::wire::{self, Text};
 use super::Convert;
+use super::decoded::Decoded;
 use super::names::{Scope, Sort};
-use super::steps::Decoded;
 
 impl Convert<'_> {
     pub(super) fn plan(&self, wire: &wire::PlanStep, decoded: &Decoded) -> Option<PlanStep> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::super::model::{AxisScale, Plot, PlotKind, Step, StepKind, Subject};
 use super::super::wire::{self, Text};
 use super::Convert;
+use super::decoded::Decoded;
 use super::names::{Scope, Sort};
-use super::steps::Decoded;
 use crate::metric::{Metric, Nature};
 use crate::nearest::nearest;
 

@@ -13,10 +13,10 @@ use super::super::model::{
 };
 use super::super::wire::{self, DatasetUse, Text};
 use super::actions::all;
+use super::decoded::Decoded;
+use super::identifier::identifier;
 use super::inherit::{Base, Family};
 use super::names::{SWEEP_PARTS, Scope};
-use super::steps::Decoded;
-use super::values::identifier;
 use super::{Convert, FindDataset, over};
 
 /// What gets a clone of the database to itself.

@@ -1,10 +1,9 @@
-//! Leaves: text rendered over the parameters, templates for run time, whole numbers, identifiers, settings.
+//! Leaves: text rendered over the parameters, templates for run time, whole numbers, settings.
 
 use std::time::Duration;
 
-use crate::template::{check_template, is_reserved, render_sql};
+use crate::template::{check_template, render_sql};
 
-use super::super::de::Reader;
 use super::super::model::{Settings, Template};
 use super::super::node::NodeId;
 use super::super::scalar;
@@ -16,7 +15,7 @@ impl Convert<'_> {
     /// Notes that the file as a whole lacks a key.
     pub(super) fn required(&self, present: bool, key: &str, example: &str) {
         let tree = self.reader.tree;
-        let misspelt = self.reader.is_set_aside(tree.root) || super::params::has_key(self.reader, key);
+        let misspelt = self.reader.is_set_aside(tree.root) || super::keys::has_key(self.reader, key);
         if !present && !misspelt {
             let place = tree
                 .source
@@ -177,31 +176,4 @@ fn is_literal(text: &str) -> bool {
 fn is_setting(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.'))
-}
-
-/// Checks that a name can be used in expressions, and says why not.
-pub(super) fn identifier(reader: &Reader<'_>, name: Name, what: &str) -> Option<String> {
-    let text = reader.tree.text(name.0);
-    let place = reader.tree.place(name.0);
-    let well_formed = text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if !well_formed {
-        let message = format!("`{text}` cannot name {what}");
-        reader.fault(
-            place,
-            message,
-            "a name begins with a letter, and has lower-case letters, digits and _ only",
-        );
-        return None;
-    }
-    if text.len() > 63 {
-        reader.fault(place, format!("the name of {what} is longer than 63 letters"), "shorten it");
-        return None;
-    }
-    if is_reserved(text) {
-        let message = format!("`{text}` means something in expressions and cannot name {what}");
-        reader.fault(place, message, "choose another name");
-        return None;
-    }
-    Some(text.to_owned())
 }

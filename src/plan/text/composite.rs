@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::lex::{self, number};
-use super::scope::object;
+use super::lex::{self, number, object};
 use super::title::push_number;
 use crate::plan::Properties;
 

@@ -1,6 +1,8 @@
-//! Quotes and lists in what PostgreSQL deparses: `'it''s'`, `"odd ""name"""`, `count(*), COALESCE(a, 'x, y')`.
+//! Quotes and lists in what PostgreSQL deparses, and what they are in JSON: `'it''s'`, `"odd ""name"""`, `count(*), COALESCE(a, 'x, y')`.
 
 use serde_json::{Number, Value};
+
+use crate::plan::Properties;
 
 /// Whether a position stands inside quotes. A doubled quote closes and opens again, which comes to the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +81,11 @@ pub(super) fn numeral(text: &str) -> Option<Number> {
 
 /// Digits that a whole number of 64 bits always has room for.
 const WHOLE_DIGITS: usize = 19;
+
+/// Properties as a JSON object.
+pub(super) fn object(properties: Properties) -> Value {
+    Value::Object(properties.into_iter().map(|(name, value)| (name.into_owned(), value)).collect())
+}
 
 #[cfg(test)]
 mod tests {

@@ -172,14 +172,14 @@ impl Open {
     fn put(&mut self, scope: Scope) {
         match scope {
             Scope::Own => {}
-            Scope::Worker(properties) => self.workers.push(object(properties)),
-            Scope::Target(properties) => self.targets.push(object(properties)),
+            Scope::Worker(properties) => self.workers.push(lex::object(properties)),
+            Scope::Target(properties) => self.targets.push(lex::object(properties)),
             Scope::Jit(within, jit) => match *within {
                 Scope::Worker(mut properties) => {
-                    properties.push("JIT", object(jit));
-                    self.workers.push(object(properties));
+                    properties.push("JIT", lex::object(jit));
+                    self.workers.push(lex::object(properties));
                 }
-                _ => self.properties.push("JIT", object(jit)),
+                _ => self.properties.push("JIT", lex::object(jit)),
             },
         }
     }
@@ -254,9 +254,4 @@ fn take_inline(rest: &str, line: &Line, out: &mut Properties) -> Result<(), Plan
 
 fn misplaced(line: &Line) -> PlanError {
     PlanError::text(line.number, line.content, "this line is indented like no property of the node above it")
-}
-
-/// Properties as a JSON object.
-pub(super) fn object(properties: Properties) -> Value {
-    Value::Object(properties.into_iter().map(|(name, value)| (name.into_owned(), value)).collect())
 }

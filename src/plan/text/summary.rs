@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::lex::number;
+use super::lex::{number, object};
 use super::lines::{Line, Lines};
-use super::scope::object;
 use super::{composite, property};
 use crate::plan::key::BUFFER_COUNTERS;
 use crate::plan::{PlanError, Properties};

@@ -4,40 +4,9 @@ mod composite;
 
 use serde_json::{Map, Value};
 
+use super::key::IN_TITLE;
 use super::{Node, Plan, Properties, print, title};
 use composite::Fields;
-
-/// Properties that a node's title tells, and those that text has no words for.
-const IN_TITLE: &[&str] = &[
-    "Node Type",
-    "Strategy",
-    "Partial Mode",
-    "Operation",
-    "Parent Relationship",
-    "Subplan Name",
-    "Custom Plan Provider",
-    "Parallel Aware",
-    "Async Capable",
-    "Scan Direction",
-    "Index Name",
-    "Relation Name",
-    "CTE Name",
-    "Function Name",
-    "Table Function Name",
-    "Tuplestore Name",
-    "Schema",
-    "Alias",
-    "Join Type",
-    "Command",
-    "Startup Cost",
-    "Total Cost",
-    "Plan Rows",
-    "Plan Width",
-    "Actual Startup Time",
-    "Actual Total Time",
-    "Actual Rows",
-    "Actual Loops",
-];
 
 impl Plan {
     /// The plan as EXPLAIN's text prints it.

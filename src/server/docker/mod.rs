@@ -19,8 +19,8 @@ pub use engine::EngineFacts;
 pub use image::{Image, Pin};
 
 use self::engine::Engine;
+use super::about::About;
 use super::compose::{Compose, DEFAULT_SERVICE, Service};
-use super::keep::About;
 use super::log;
 use super::probe;
 use super::registry::{Claim, Note, Registry};

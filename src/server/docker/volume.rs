@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 use super::engine::Engine;
 use super::image::Present;
 use super::labels::{self, Owner};
+use crate::server::about::About;
 use crate::server::compose::Service;
-use crate::server::keep::About;
 use crate::server::registry::Registry;
 use crate::server::{Needs, ServerError};
 
