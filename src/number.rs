@@ -16,6 +16,11 @@ pub fn count(value: f64) -> String {
 #[must_use]
 pub fn milliseconds(value: f64) -> String {
     let (scale, unit) = time_unit(value);
+    // EXPLAIN prints whole microseconds: more digits would be none that anybody measured.
+    let microseconds = value * 1e3;
+    if value.abs() < 0.1 && value != 0.0 && (microseconds - microseconds.round()).abs() < 1e-9 {
+        return format!("{value:.3} {unit}");
+    }
     format!("{} {unit}", significant(value / scale))
 }
 
@@ -138,6 +143,10 @@ mod tests {
         assert_eq!(milliseconds(881.94), "882 ms");
         assert_eq!(milliseconds(12_345.0), "12.3 s");
         assert_eq!(milliseconds(999.7), "1.00 s");
+        assert_eq!(
+            [0.007, 0.059, 0.0453, 0.0].map(milliseconds),
+            ["0.007 ms", "0.059 ms", "0.0453 ms", "0 ms"]
+        );
         assert_eq!(milliseconds_within(1528.6, 1490.0, 1601.0), "1.53 s [1.49 – 1.60]");
         assert_eq!(bytes(512.0), "512 bytes");
         assert_eq!(bytes(341_336_064.0), "326 MB");

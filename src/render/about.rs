@@ -73,11 +73,20 @@ fn image_notices(server: &Identity) -> Vec<String> {
     if let Some(pinned) = &image.instead_of {
         notices.push(format!(
             "Made on another image than {}, which compose.yaml pins: {}.",
-            code(pinned),
-            code(&image.reference)
+            code(&short(pinned)),
+            code(&short(&image.reference))
         ));
     }
     notices
+}
+
+/// A reference with as much of its digest as tells it from others; [`container`] has it whole.
+fn short(reference: &str) -> String {
+    const DIGITS: usize = 12;
+    match reference.split_once("@sha256:") {
+        Some((name, digest)) => format!("{name}@sha256:{}…", digest.get(..DIGITS).unwrap_or(digest)),
+        None => reference.to_owned(),
+    }
 }
 
 /// The container or the package that the server came in.
@@ -89,6 +98,9 @@ fn container(server: &Identity) -> Vec<(String, String)> {
     }
     let Some(Container { image, engine, limits }) = &server.container else { return rows };
     row("image", image.reference.clone());
+    if let Some(pinned) = &image.instead_of {
+        row("instead of", pinned.clone());
+    }
     row("index digest", image.digest.clone().unwrap_or_else(|| "none".to_owned()));
     row("platform image", format!("{} ({})", image.id, image.platform));
     if image.pin == Pin::Id {
@@ -128,6 +140,7 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
         ("started".to_owned(), manifest.started.clone()),
     ];
     rows.splice(1..1, container(server));
+    rows.extend(captures(subject));
     for (name, asked, in_force) in server.differences() {
         rows.push((format!("asked for {name}"), format!("{asked}, and {in_force} is in force")));
     }
@@ -141,6 +154,22 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
     }
     rows.push(("made by".to_owned(), format!("Planbook {}", manifest.planbook)));
     rows
+}
+
+/// That text and JSON are of two executions, where they are, and why.
+fn captures(subject: Subject<'_>) -> Option<(String, String)> {
+    let mut captures = subject.recording.events.iter().filter_map(|event| match event {
+        Event::Capture(capture) => Some(&capture.way),
+        _ => None,
+    });
+    captures.find_map(|way| match way {
+        CaptureWay::Two { why } => {
+            let said = "the text and the JSON of a plan are of two executions, whose shapes agree; auto_explain would give \
+                        both of one, and was not to be had";
+            Some(("captures".to_owned(), format!("{said}: {why}")))
+        }
+        CaptureWay::One => None,
+    })
 }
 
 /// What is known of the dataset.
@@ -186,12 +215,16 @@ pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
             "Captured and timed in transactions that were rolled back, like every arm beside it.".to_owned(),
         );
     }
-    if let CaptureWay::Two { why } = &event.way {
-        notes.push(format!("Text and JSON are of two executions, whose shapes agree, since {why}."));
+    let two = matches!(event.way, CaptureWay::Two { .. });
+    if two {
+        notes.push(
+            "The tree is of one execution, the text as printed of another; their shapes agree.".to_owned(),
+        );
     }
     if event.agreed {
+        let each = if two { " by the second of their two executions" } else { "" };
         notes.push(format!(
-            "Captured {} times, until two captures in a row agreed; the last is shown, those before it are under \
+            "Captured {} times, until two captures in a row agreed{each}; the last is shown, those before it are under \
              plans/attempts/.",
             event.taken
         ));

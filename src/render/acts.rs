@@ -219,7 +219,8 @@ pub(super) fn storage(subject: Subject<'_>, step: &Step, storage: &Storage) -> S
         let mut row = vec![relation.clone()];
         row.extend(COLUMNS.iter().map(|metric| metric_cell(result, *metric)));
         rows.push(row);
-        rows.extend(each_index(subject, step.number, relation));
+        let own_row = |name: &str| storage.of.iter().any(|other| other == name);
+        rows.extend(each_index(subject, step.number, relation, &own_row));
     }
     StorageView {
         title: storage.title.clone(),
@@ -230,8 +231,13 @@ pub(super) fn storage(subject: Subject<'_>, step: &Step, storage: &Storage) -> S
     }
 }
 
-/// A row for each index of a table, its size in the column of the indexes.
-fn each_index(subject: Subject<'_>, number: usize, relation: &str) -> Vec<Vec<String>> {
+/// A row for each index of a table that has none of its own, its size in the column of the indexes.
+fn each_index(
+    subject: Subject<'_>,
+    number: usize,
+    relation: &str,
+    own_row: &dyn Fn(&str) -> bool,
+) -> Vec<Vec<String>> {
     let found = subject.recording.events.iter().find_map(|event| match event {
         Event::Storage(stored) if stored.step == number && stored.relation == relation => Some(stored),
         _ => None,
@@ -240,7 +246,7 @@ fn each_index(subject: Subject<'_>, number: usize, relation: &str) -> Vec<Vec<St
     let row = |(name, bytes): &(String, u64)| {
         vec![format!("… {name}"), String::new(), String::new(), number::bytes(*bytes as f64), String::new()]
     };
-    indexes.iter().map(row).collect()
+    indexes.iter().filter(|(name, _)| !own_row(name)).map(row).collect()
 }
 
 pub(super) fn compare(subject: Subject<'_>, number: usize, verdicts: Vec<VerdictView>) -> CompareView {

@@ -10,7 +10,7 @@ use crate::session::{ArmRun, ExplainOptions, MAX_CAPTURES, Pace, Session, Sessio
 use super::arm_condition::Condition;
 use super::clones::Place;
 use super::error::{self, RunError, StepError};
-use super::stage::{settings_changed, watching};
+use super::stage::{Lasting, settings_changed};
 use super::{Runner, Settings, names, refused};
 
 /// An arm with its condition, before anything is measured.
@@ -164,7 +164,9 @@ impl Runner<'_> {
             .map_err(|error| self.arm_failure(step, &prepared.key, None, error))?;
         let options = options(measure);
         let (settled, changed) = self.under(step, &prepared, |session| {
-            watching(session, |session| session.capture_settled(&prepared.query, &options, MAX_CAPTURES))
+            let mut lasting = Lasting::of(session)?;
+            let settled = session.capture_settled(&prepared.query, &options, MAX_CAPTURES)?;
+            Ok((settled, lasting.changed(session)?))
         })?;
         let Settled { captures, agreed, wrote } = settled;
         let fail = |message: &str| {

@@ -1,6 +1,6 @@
 //! A session and the settings that are in force in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::session::{Endpoint, Session, SessionError};
 
@@ -24,17 +24,21 @@ fn limit_patience(session: &mut Session) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// Does something in a session, and names the settings that it left changed, which would reach whatever comes later.
-pub(super) fn watching<T>(
-    session: &mut Session,
-    act: impl FnOnce(&mut Session) -> Result<T, SessionError>,
-) -> Result<(T, Vec<String>), SessionError> {
-    let before = session.own_settings()?;
-    let done = act(session)?;
-    let after = session.own_settings()?;
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
-    Ok((done, changed.cloned().collect()))
+/// The settings that would reach whatever comes later in a session.
+pub(super) struct Lasting(BTreeMap<String, String>);
+
+impl Lasting {
+    pub(super) fn of(session: &mut Session) -> Result<Self, SessionError> {
+        session.lasting_settings().map(Self)
+    }
+
+    /// Names those that were changed since this was last asked.
+    pub(super) fn changed(&mut self, session: &mut Session) -> Result<Vec<String>, SessionError> {
+        let before = std::mem::replace(&mut self.0, session.lasting_settings()?);
+        let names: BTreeSet<&String> = before.keys().chain(self.0.keys()).collect();
+        let changed = names.into_iter().filter(|name| before.get(*name) != self.0.get(*name));
+        Ok(changed.cloned().collect())
+    }
 }
 
 /// What is wrong with that.

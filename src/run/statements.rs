@@ -8,7 +8,7 @@ use crate::sql;
 use super::Runner;
 use super::clones::Place;
 use super::error::StepError;
-use super::stage::{settings_changed, watching};
+use super::stage::{Lasting, settings_changed};
 
 impl Runner<'_> {
     /// Renders the template, splits it, and sends each statement in its own transaction.
@@ -20,16 +20,14 @@ impl Runner<'_> {
         arm: Option<&ArmKey>,
     ) -> Result<(), StepError> {
         let (rendered, statements) = self.statements(step, template)?;
+        let mut lasting = Lasting::of(self.at(place)).map_err(|error| self.failure(step, None, error))?;
         for statement in statements {
             self.job.interrupt.check()?;
             let about = StatementEvent { arm: arm.cloned(), ..StatementEvent::default() };
             let sent = Some((template, rendered.as_str()));
-            let mut changed = Vec::new();
-            self.send(step, &statement, sent, about, |this, sql| {
-                let (execution, names) = watching(this.at(place), |session| session.execute(sql))?;
-                changed = names;
-                Ok(execution)
-            })?;
+            self.send(step, &statement, sent, about, |this, sql| this.at(place).execute(sql))?;
+            let changed = lasting.changed(self.at(place));
+            let changed = changed.map_err(|error| self.failure(step, sent, error))?;
             if !changed.is_empty() {
                 return Err(StepError::failed(self.blank(step, template, settings_changed(&changed))));
             }

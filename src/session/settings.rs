@@ -48,7 +48,7 @@ impl Session {
     ///
     /// # Errors
     /// What the server reports.
-    pub fn own_settings(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
+    pub fn lasting_settings(&mut self) -> Result<BTreeMap<String, String>, SessionError> {
         self.query_pairs(
             "SELECT name, setting FROM pg_settings WHERE source = 'session' \
              AND name NOT LIKE 'auto_explain.%' AND name <> 'client_min_messages' \

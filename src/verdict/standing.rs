@@ -1,6 +1,7 @@
 //! Verdicts that nobody has to ask for: a step that failed, a VACUUM that left pages out, a dataset that is wrong.
 
 use crate::notebook::{Compare, SetupKind, SetupStep, Sides, Step, Vacuum};
+use crate::number;
 use crate::recording::{ArmKey, ComparedEvent, Event, Failure, Recording, StepOutcome, VacuumEvent};
 
 use super::{Outcome, Verdict, step_outcome};
@@ -151,7 +152,7 @@ fn compared(event: &ComparedEvent, compare: &Compare) -> (Outcome, String) {
         return (Outcome::Fail, "none of them returned a row, which proves nothing".to_owned());
     }
     let off = event.off_by.map(|off| format!(", floating-point values at most {off:.1e} apart"));
-    let rows = crate::number::count(rows as f64);
+    let rows = number::count(rows as f64);
     (Outcome::Pass, format!("{rows} rows each{}", off.unwrap_or_default()))
 }
 
@@ -161,7 +162,8 @@ fn seen(event: &VacuumEvent) -> String {
         None if event.is_complete() => String::new(),
         None => ": no known cause applies; VACUUM's own account is in events.jsonl".to_owned(),
     };
-    format!("{} of {} pages are all-visible{cause}", event.all_visible, event.pages)
+    let [visible, pages] = [event.all_visible, event.pages].map(|count| number::count(count as f64));
+    format!("{visible} of {pages} pages are all-visible{cause}")
 }
 
 /// Why a step's verdicts could not be judged.

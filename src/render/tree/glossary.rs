@@ -58,12 +58,12 @@ const ENTRIES: &[Entry] = &[
     entry(
         "BitmapAnd",
         "Keeps the places that all its bitmaps have: several indexes, one for each condition.",
-        "It costs little beside the index scans below it.",
+        "It costs little beside the index scans below it. PostgreSQL does not count its rows, and prints 0.",
     ),
     entry(
         "BitmapOr",
         "Joins its bitmaps: the places that at least one of them has.",
-        "It costs little beside the index scans below it.",
+        "It costs little beside the index scans below it. PostgreSQL does not count its rows, and prints 0.",
     ),
     entry(
         "CTE Scan",

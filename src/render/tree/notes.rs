@@ -33,10 +33,11 @@ const MANY_LOOPS: f64 = 100.0;
 /// Every note: those of the places that matter most first, then in the order of the tree.
 pub(super) fn of(plan: &Plan, rows: &Rows) -> Vec<Note> {
     let mut out = vec![];
+    let forced = keeps_from_indexes(plan);
     for (at, row) in rows.rows.iter().enumerate() {
         let note = |(seen, next): (String, String)| Note { row: Some(at), seen, next };
         out.extend(misestimate(rows, at).map(note));
-        out.extend(thrown_away(row).map(note));
+        out.extend(thrown_away(row, forced).map(note));
         out.extend(spilled(row).map(note));
         out.extend(lossy(row).map(note));
         out.extend(heap_fetches(row).map(note));
@@ -117,7 +118,13 @@ fn asks_for_later_value(row: &Row) -> bool {
     conditions.filter_map(|name| row.own.node.property(name)?.as_str()).any(later)
 }
 
-fn thrown_away(row: &Row) -> Found {
+/// Whether settings keep the planner from using indexes, so that a plan without one says nothing of those there are.
+fn keeps_from_indexes(plan: &Plan) -> bool {
+    const WAYS: [&str; 3] = ["enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"];
+    plan.settings().any(|(name, value)| WAYS.contains(&name) && value == "off")
+}
+
+fn thrown_away(row: &Row, forced: bool) -> Found {
     let node = row.own.node;
     let (removed, kept) = (node.rows_removed()?, node.rows()?);
     let share = removed / (removed + kept);
@@ -133,6 +140,8 @@ fn thrown_away(row: &Row) -> Found {
         "its index finds more than the condition asks for: lossy bitmap pages, or an index that is only a first sieve"
     } else if node.index().is_some() || node.node_type() == "Bitmap Heap Scan" {
         "an index that also has the filter's columns would leave these rows unread; whether the planner takes it, try"
+    } else if node.node_type() == "Seq Scan" && forced {
+        "settings keep the planner from indexes here: see what it takes without them"
     } else if node.node_type() == "Seq Scan" {
         "an index on the filter's columns would leave these rows unread; whether the planner takes it, try"
     } else {

@@ -165,17 +165,18 @@ fn zone_names(canvas: &mut Canvas<'_>, panel: &Panel, across: &Across, top: f64)
     let style = |anchor| (NOTE, Ink::Strong, anchor);
     let mut y = top;
     for zone in &panel.zones {
-        y += NOTE.leading();
         let middle = f64::midpoint(across.scale.place(zone.lo), across.scale.place(zone.hi));
-        let whole = font::clean(&zone.label);
-        let text = NOTE.fit(&whole, to - from);
-        let half = NOTE.width(&text) / 2.0;
+        let lines = NOTE.wrap(&font::clean(&zone.label), to - from, 2);
+        let half = lines.iter().map(|line| NOTE.width(line)).fold(0.0, f64::max) / 2.0;
         let middle = middle.min(to - half).max(from + half);
-        canvas.text((middle, y), &text, &whole, style(Anchor::Middle));
+        for line in &lines {
+            y += NOTE.leading();
+            canvas.text((middle, y), line, line, style(Anchor::Middle));
+        }
         let [below, above] = zone.sides.each_ref().map(|side| font::clean(side));
         let soft = |anchor| (NOTE, Ink::Soft, anchor);
         let room = |side: &str, room: f64| NOTE.width(side) + 14.0 <= room;
-        if room(&below, middle - half - from) && room(&above, to - middle - half) {
+        if lines.len() == 1 && room(&below, middle - half - from) && room(&above, to - middle - half) {
             canvas.text((middle - half - 12.0, y), &below, &below, soft(Anchor::End));
             canvas.text((middle + half + 12.0, y), &above, &above, soft(Anchor::Start));
         }
