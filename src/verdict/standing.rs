@@ -120,6 +120,7 @@ pub(super) fn compare(recording: &Recording, step: &Step, compare: &Compare) -> 
     };
     let names = match &compare.sides {
         Sides::Queries(queries) => format!("the {} queries", queries.len()),
+        Sides::Arms(subjects) if subjects.len() == 1 => format!("the arms of {}", subjects[0]),
         Sides::Arms(subjects) => subjects.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
     };
     let order = if compare.ordered { " in the same order" } else { "" };

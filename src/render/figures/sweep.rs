@@ -336,7 +336,10 @@ impl About<'_> {
             ),
         }];
         if added > 0 {
-            facts.push(format!("{} added in search of the crossing.", range(&[added], "point")));
+            facts.push(format!(
+                "{} added in search of the crossing, after all others.",
+                range(&[added], "point")
+            ));
         }
         if self.sweep.measure.arms.len() > 1 {
             facts.push("The arms took turns in random order at every point.".to_owned());
