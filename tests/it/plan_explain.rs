@@ -70,6 +70,21 @@ fn notes_name_what_the_plan_shows_and_what_to_look_at() {
 }
 
 #[test]
+fn a_plan_without_indexes_is_told_apart_from_one_that_was_kept_from_them() {
+    let said = |settings: &str| {
+        let plan = format!(
+            "Seq Scan on t  (cost=0.00..999.00 rows=5 width=4) (actual time=0.010..9.020 rows=5 loops=1)\n  \
+             Filter: (id = 7)\n  Rows Removed by Filter: 99995\n{settings}"
+        );
+        explain(&["--width", "400"], &plan).1
+    };
+    let advice = "an index on the filter's columns";
+    assert!(said("").contains(advice) && said("Settings: enable_bitmapscan = 'off'\n").contains(advice));
+    let kept = said("Settings: enable_bitmapscan = 'off', enable_indexscan = 'off'\n");
+    assert!(kept.contains("settings keep the planner from indexes here") && !kept.contains(advice), "{kept}");
+}
+
+#[test]
 fn json_of_every_text_is_taken_again_and_is_the_same_tree() {
     // All in one process each way: the library does the same for every fixture in `plan_fixtures`.
     let texts: Vec<String> = cases().into_iter().filter(|case| case.one).map(|case| case.text).collect();
