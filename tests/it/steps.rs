@@ -276,6 +276,7 @@ fn a_lock_is_named_as_the_cause() {
 
 const TIMED: &str = r#"
   - storage: {id: sizes, of: [t, t_pkey]}
+  - storage: {id: alone, of: t}
   - time:
       id: delete
       sql: DELETE FROM t WHERE id <= 1000
@@ -321,9 +322,14 @@ fn statements_are_timed_on_clones_with_their_log_and_sizes() {
     let values = values(&project);
     assert_eq!(values["delete.plain.rows"], 1000);
     let report = project.read("results/steps/local-15/report.md");
-    for part in ["CREATE INDEX t_w ON t (w)", "… t_pkey", "The index weighs 240 kB."] {
+    for part in ["CREATE INDEX t_w ON t (w)", "| t_pkey |", "| … t_pkey |", "The index weighs 240 kB."] {
         assert!(report.contains(part), "no {part:?} in\n{report}");
     }
+    assert_eq!(
+        report.matches("… t_pkey").count(),
+        1,
+        "an index with a row of its own has no other\n{report}"
+    );
     let table = project.read("results/steps/local-15/changes.csv");
     assert_eq!(table.lines().count(), 1 + 2 + 1 + 2, "{table}");
 }
