@@ -1,5 +1,8 @@
 //! The catalogue of metrics: every number that can be asked of a measure, under one name everywhere.
 
+/// Where to look for the name of a metric that is like none.
+pub const WHICH: &str = "the metrics, such as median, blocks and rows, are those of docs/notebook.md";
+
 /// How a metric behaves from one run to the next, and so what a claim may say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nature {

@@ -101,7 +101,9 @@ impl Progress {
 
     /// How long a sweep takes at most, before it starts.
     fn sweep(&self, sweep: &SweepEvent) {
-        let SweepEvent { measure, points, arms, most_added, at_most_ms, added_at_most_ms, .. } = sweep;
+        let SweepEvent {
+            measure, points, arms, most_added, most_captured, at_most_ms, added_at_most_ms, ..
+        } = sweep;
         let added = match most_added {
             0 => String::new(),
             most => format!(
@@ -109,8 +111,12 @@ impl Progress {
                 number::duration(*added_at_most_ms)
             ),
         };
+        let captured = match most_captured {
+            0 => String::new(),
+            most => format!(", and plans alone at up to {most}"),
+        };
         self.plain(&format!(
-            "  sweep    {measure} · {points} points × {arms} arms, {} of timing at most{added}",
+            "  sweep    {measure} · {points} points × {arms} arms, {} of timing at most{added}{captured}",
             number::duration(*at_most_ms)
         ));
     }

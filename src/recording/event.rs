@@ -162,7 +162,7 @@ pub enum Event {
     /// What EXPLAIN alone said over the range of a sweep. Its rows are kept in a file of their own.
     Estimates(EstimatesEvent),
     /// Something failed; the steps after it are not run.
-    Failure(Failure),
+    Failure(Box<Failure>),
     /// A step ended.
     Step {
         /// Counted from 1; 0 is the dataset.
@@ -400,6 +400,9 @@ pub struct Failure {
     /// The server's hint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Planbook's own advice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// The statement as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<String>,
@@ -425,6 +428,7 @@ impl Failure {
             sqlstate: None,
             detail: None,
             hint: None,
+            advice: None,
             statement: None,
             position: None,
             file: file.to_owned(),

@@ -21,12 +21,7 @@ pub(super) fn written(subject: Subject<'_>, text: &Template, outline: &mut Outli
 fn evaluated(subject: Subject<'_>, text: &Template) -> String {
     let mut context = subject.analysis.context();
     for (name, number) in &subject.judgement.named {
-        context.set_interval(
-            name,
-            number.value,
-            number.interval.map(|i| i.lo),
-            number.interval.map(|i| i.hi),
-        );
+        number.bind(name, &mut context);
     }
     template::render_text(&text.text, &context).trim().to_owned()
 }

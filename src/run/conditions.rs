@@ -37,11 +37,11 @@ impl Runner<'_> {
             Ok(()) => Ok(Ended::Complete),
             Err(StepError::Run(error)) => Err(error),
             Err(StepError::Environment(failure, source)) => {
-                self.emit(Event::Failure(*failure))?;
+                self.emit(Event::Failure(failure))?;
                 Err(RunError::Session(source))
             }
             Err(StepError::Failed(failure)) => {
-                self.emit(Event::Failure(*failure))?;
+                self.emit(Event::Failure(failure))?;
                 Ok(Ended::Failed)
             }
         }

@@ -82,7 +82,7 @@ pub(super) fn of_session(
         failure.detail.clone_from(&sql.detail);
         failure.hint.clone_from(&sql.hint);
         if sql.sqlstate == LOCK_NOT_AVAILABLE {
-            failure.hint.get_or_insert_with(|| ON_LOCK.to_owned());
+            failure.advice = Some(ON_LOCK.to_owned());
         }
         failure.statement = Some(sql.statement.clone());
         failure.position = sql.position;

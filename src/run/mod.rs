@@ -187,11 +187,11 @@ impl<'a> Runner<'a> {
             Ok(()) => StepOutcome::Done,
             Err(StepError::Run(error)) => return Err(error),
             Err(StepError::Failed(failure)) => {
-                self.emit(Event::Failure(*failure))?;
+                self.emit(Event::Failure(failure))?;
                 StepOutcome::Failed
             }
             Err(StepError::Environment(failure, source)) => {
-                self.emit(Event::Failure(*failure))?;
+                self.emit(Event::Failure(failure))?;
                 return Err(RunError::Session(source));
             }
         };

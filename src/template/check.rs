@@ -104,7 +104,10 @@ pub fn check_expression(text: &str, names: &Names) -> Checked {
     let kind = match parse_expr(text) {
         Ok(tree) => checker.expression(&tree),
         Err(error) => {
-            checker.errors.push(TemplateError::new(&error, text));
+            let error = TemplateError::new(&error, text);
+            // Whoever comes from SQL writes it with one sign.
+            let assigns = text[error.offset..].starts_with('=');
+            checker.errors.push(if assigns { error.with_help("write `==` to compare") } else { error });
             Kind::Any
         }
     };

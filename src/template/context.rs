@@ -18,7 +18,7 @@ pub struct Context {
 #[derive(Debug, Clone, PartialEq)]
 enum Entry {
     Scalar(Scalar),
-    Interval { value: f64, low: Option<f64>, high: Option<f64> },
+    Interval { value: f64, ends: Option<(f64, f64)> },
     Metrics(BTreeMap<String, f64>),
     Arms(BTreeMap<String, BTreeMap<String, f64>>),
     Sweep(Arc<Sweep>),
@@ -79,10 +79,10 @@ impl Context {
         self.entries.insert(name.to_owned(), Entry::Scalar(value));
     }
 
-    /// Binds a named number and the ends of its interval, `name.lo` and `name.hi`. A number without an
-    /// interval (it used no timing) is exact: both ends are the number itself.
-    pub fn set_interval(&mut self, name: &str, value: f64, low: Option<f64>, high: Option<f64>) {
-        self.entries.insert(name.to_owned(), Entry::Interval { value, low, high });
+    /// Binds a named number and the ends of its interval, `name.lo` and `name.hi`, which are the number itself where it
+    /// is exact. Without ends, which too few turns leave unknown, those two have no value.
+    pub fn set_interval(&mut self, name: &str, value: f64, ends: Option<(f64, f64)>) {
+        self.entries.insert(name.to_owned(), Entry::Interval { value, ends });
     }
 
     /// Binds a measure without arms to its metrics, by their names. Leave out what was not reported.
@@ -201,9 +201,11 @@ impl Context {
         for (name, entry) in entries {
             let value = match entry {
                 Entry::Scalar(scalar) => scalar.value(),
-                Entry::Interval { value, low, high } => {
-                    values.insert(end_name(name, "lo"), number(low.unwrap_or(*value)));
-                    values.insert(end_name(name, "hi"), number(high.unwrap_or(*value)));
+                Entry::Interval { value, ends } => {
+                    if let Some((low, high)) = ends {
+                        values.insert(end_name(name, "lo"), number(*low));
+                        values.insert(end_name(name, "hi"), number(*high));
+                    }
                     number(*value)
                 }
                 Entry::Metrics(metrics) => numbers(metrics),

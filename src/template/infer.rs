@@ -2,7 +2,7 @@
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Compare, CompareOpKind, Expr, GetItem, UnaryOpKind};
 
-use crate::metric::Metric;
+use crate::metric::{self, Metric};
 
 use super::ast::{self, extent};
 use super::check::{Checker, EstimateUse, MetricUse};
@@ -219,7 +219,8 @@ impl Checker<'_> {
         } else if group.part == "arm" && Metric::from_name(name).is_some() {
             known.first().map(|arm| format!("name the arm too: `{path}.{arm}.{name}`"))
         } else {
-            advice(name, &known, group.part)
+            let which = || (group.part == "metric").then(|| metric::WHICH.to_owned());
+            advice(name, &known, group.part).or_else(which)
         };
         self.error(span, message, help);
     }

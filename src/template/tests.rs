@@ -17,8 +17,9 @@ fn context() -> Context {
     context.set_measure("index", metrics(&[("blocks", 8.0), ("median", 0.2164), ("rows", 5.0)]));
     context.set_measure("never", metrics(&[]));
     context.set_arm("toggles", "off", metrics(&[("blocks", 12.0), ("median", 3.0)]));
-    context.set_interval("speedup", 4075.5, Some(3900.25), Some(4200.0));
-    context.set_interval("exact", 2.0, None, None);
+    context.set_interval("speedup", 4075.5, Some((3900.25, 4200.0)));
+    context.set_interval("exact", 2.0, Some((2.0, 2.0)));
+    context.set_interval("unsure", 2.0, None);
     context
 }
 
@@ -55,6 +56,8 @@ fn prose_makes_numbers_readable() {
     assert_eq!(text("{{ speedup }} ({{ speedup.lo }} to {{ speedup.hi }})"), "4,076 (3,900 to 4,200)");
     assert_eq!(text("{{ -seq.blocks }} {{- (seq.rows + 1) * 2 }}"), "-41,66712");
     assert_eq!(text("{{ exact.lo }} {{ exact + 1 }}"), "2 3");
+    assert_eq!(text("{{ unsure }} from {{ unsure.lo }}"), "2 from not measured");
+    assert!(evaluate("unsure.lo > 1", &context()).is_err());
     assert_eq!(
         text("{{ seq.blocks|raw }} {{ seq.median|raw }} {{ share|percent }} {{ 1500|ms }}"),
         "41667 881.94 10.5% 1.50 s"

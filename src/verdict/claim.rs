@@ -22,10 +22,47 @@ use super::{Outcome, Verdict, step_outcome};
 pub struct NamedNumber {
     /// Its value from all samples.
     pub value: f64,
-    /// The 95% interval, where it uses timings.
+    /// The 95% interval, where it uses timings, and enough of them.
     pub interval: Option<Interval>,
+    /// Whether it uses timings; else it is exact.
+    pub timed: bool,
     /// The arms that it is made of, also by way of other named numbers.
     pub arms: BTreeSet<ArmKey>,
+}
+
+impl NamedNumber {
+    /// Binds it in a context, with the ends of its interval as far as they are known.
+    pub(crate) fn bind(&self, name: &str, context: &mut Context) {
+        self.bind_as(name, self.value, context);
+    }
+
+    /// The same with the value that it has in a resample.
+    fn bind_as(&self, name: &str, value: f64, context: &mut Context) {
+        let ends = match self.timed {
+            true => self.interval.map(|within| (within.lo, within.hi)),
+            false => Some((value, value)),
+        };
+        context.set_interval(name, value, ends);
+    }
+
+    /// The end of its interval that a word such as `speedup.lo` names, where it is known.
+    fn end(&self, word: &str) -> Option<f64> {
+        match (self.timed, word.ends_with(".lo")) {
+            (false, _) => Some(self.value),
+            (true, true) => self.interval.map(|within| within.lo),
+            (true, false) => self.interval.map(|within| within.hi),
+        }
+    }
+}
+
+/// Why there is no interval, and what to do.
+fn too_few_turns() -> String {
+    format!("it takes {} turns to decide: set `turns`, and `reps` to as many or more", stats::MIN_TURNS)
+}
+
+/// What an expression may name, with dots and indexes.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '[' | ']')))
 }
 
 /// Evaluates claims in the order of the notebook; later ones may use the numbers that earlier ones named.
@@ -54,6 +91,10 @@ impl<'a> Judge<'a> {
     /// A claim is a verdict; a named number is one only where it could not be computed.
     fn item(&mut self, step: &Step, claim: &Claim) -> Option<Verdict> {
         let (outcome, seen) = match self.evaluate(claim) {
+            Err(_) if self.unknown_end(claim).is_some() => {
+                let end = self.unknown_end(claim).unwrap_or_default();
+                (Outcome::Inconclusive, format!("{end} has no value: {}", too_few_turns()))
+            }
             Ok(Found::Claim(outcome, seen)) => (outcome, seen),
             Ok(Found::Number(number)) => {
                 if let Some(name) = &claim.name {
@@ -143,8 +184,7 @@ impl<'a> Judge<'a> {
             return Ok(Found::Claim(outcome, self.seen(claim)));
         }
         if !resample::enough(self.recording, &timed) {
-            let seen =
-                format!("{}; it takes {} turns to decide, set `turns`", self.seen(claim), stats::MIN_TURNS);
+            let seen = format!("{}; {}", self.seen(claim), too_few_turns());
             return Ok(Found::Claim(Outcome::Inconclusive, seen));
         }
         let held = self.resample(claim, &timed, |value| matches!(value, Scalar::Boolean(true)))?;
@@ -161,7 +201,8 @@ impl<'a> Judge<'a> {
     fn number(&self, claim: &Claim, value: f64) -> Result<Found, TemplateError> {
         let timed = self.timed(claim);
         if timed.is_empty() || !resample::enough(self.recording, &timed) {
-            return Ok(Found::Number(NamedNumber { value, interval: None, arms: self.arms_used(claim) }));
+            let (timed, arms) = (!timed.is_empty(), self.arms_used(claim));
+            return Ok(Found::Number(NamedNumber { value, interval: None, timed, arms }));
         }
         let values = self.resample(claim, &timed, |value| value.number().unwrap_or(f64::NAN))?;
         let ends = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
@@ -171,7 +212,7 @@ impl<'a> Judge<'a> {
             (Some(low), Some(high)) => Some(Interval { lo: low.lo, hi: high.hi }),
             _ => None,
         };
-        Ok(Found::Number(NamedNumber { value, interval, arms: self.arms_used(claim) }))
+        Ok(Found::Number(NamedNumber { value, interval, timed: true, arms: self.arms_used(claim) }))
     }
 
     /// How often a claim held, and over what.
@@ -263,8 +304,9 @@ impl<'a> Judge<'a> {
             }
             for (name, expression) in &named {
                 let value = expression.evaluate(&context)?.number().unwrap_or(f64::NAN);
-                let ends = self.named.get(*name).and_then(|number| number.interval);
-                context.set_interval(name, value, ends.map(|i| i.lo), ends.map(|i| i.hi));
+                if let Some(number) = self.named.get(*name) {
+                    number.bind_as(name, value, &mut context);
+                }
             }
             expression.evaluate(&context).map(&read)
         })
@@ -289,14 +331,20 @@ impl<'a> Judge<'a> {
     }
 
     fn bind_named(&self, context: &mut Context) {
-        for (name, number) in &self.named {
-            context.set_interval(
-                name,
-                number.value,
-                number.interval.map(|i| i.lo),
-                number.interval.map(|i| i.hi),
-            );
-        }
+        self.named.iter().for_each(|(name, number)| number.bind(name, context));
+    }
+
+    /// The ends of intervals that a claim names, `speedup.lo`, each with its number.
+    fn ends_used<'c>(&'c self, claim: &'c Claim) -> impl Iterator<Item = (&'c str, &'c NamedNumber)> {
+        words(&claim.expr.text).filter_map(|word| {
+            let (name, end) = word.split_once('.')?;
+            matches!(end, "lo" | "hi").then(|| self.named.get(name)).flatten().map(|number| (word, number))
+        })
+    }
+
+    /// An end of an interval that the claim names and that too few turns leave unknown.
+    fn unknown_end(&self, claim: &Claim) -> Option<String> {
+        self.ends_used(claim).find(|(end, number)| number.end(end).is_none()).map(|(end, _)| end.to_owned())
     }
 
     /// The numbers that the claim looks at, each with its name.
@@ -315,10 +363,11 @@ impl<'a> Judge<'a> {
                 parts.insert(0, format!("{name} = {}", number::significant(number.value)));
             }
         }
-        let words = claim
-            .expr
-            .text
-            .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '[' | ']')));
+        for (end, number) in self.ends_used(claim) {
+            let value = number.end(end).map_or_else(|| number::NOT_MEASURED.to_owned(), number::significant);
+            parts.push(format!("{end} = {value}"));
+        }
+        let words = words(&claim.expr.text);
         let found: BTreeMap<String, Scalar> =
             self.analysis.sweeps.iter().flat_map(|sweep| sweep.findings()).collect();
         for word in words {

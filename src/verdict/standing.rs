@@ -21,7 +21,7 @@ pub(super) fn failure(recording: &Recording, step: &Step) -> Vec<Verdict> {
 
 fn failures(recording: &Recording, number: usize) -> impl Iterator<Item = &Failure> {
     recording.events.iter().filter_map(move |event| match event {
-        Event::Failure(failure) if failure.step == number => Some(failure),
+        Event::Failure(failure) if failure.step == number => Some(&**failure),
         _ => None,
     })
 }
@@ -38,7 +38,10 @@ fn failed(subject: &str, expected: &str, failure: &Failure) -> Verdict {
         evidence: Some("events.jsonl".to_owned()),
         nearest: None,
         tree: None,
-        next: failure.hint.as_ref().map(|hint| format!("the server's hint: {hint}")),
+        next: failure
+            .advice
+            .clone()
+            .or_else(|| Some(format!("the server's hint: {}", failure.hint.as_ref()?))),
     }
 }
 
@@ -154,7 +157,10 @@ fn compared(event: &ComparedEvent, compare: &Compare) -> (Outcome, String) {
     }
     let off = event.off_by.map(|off| format!(", floating-point values at most {off:.1e} apart"));
     let rows = number::count(rows as f64);
-    (Outcome::Pass, format!("{rows} rows each{}", off.unwrap_or_default()))
+    (
+        Outcome::Pass,
+        format!("{rows} row{} each{}", if rows == "1" { "" } else { "s" }, off.unwrap_or_default()),
+    )
 }
 
 fn seen(event: &VacuumEvent) -> String {

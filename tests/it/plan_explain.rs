@@ -70,6 +70,20 @@ fn notes_name_what_the_plan_shows_and_what_to_look_at() {
 }
 
 #[test]
+fn what_is_written_around_a_fenced_plan_is_passed_over() {
+    let plan = "Aggregate  (cost=1.00..2.00 rows=1 width=8)\n  ->  Seq Scan on t  (cost=0.00..1.00 rows=5 width=4)\n";
+    let (code, wanted, _) = explain(&["--format", "text"], plan);
+    assert_eq!(code, 0);
+    let browser = plan.replace(' ', "\u{a0}");
+    let query = format!("I ran\n```sql\nSELECT count(*) FROM t;\n```\nand got this:\n\n{plan}");
+    let fenced = format!("Look at this:\n```\n{plan}```\nWhy is it slow? Is it -> the scan?\n");
+    for pasted in [browser, query, fenced.replace('\n', "\n> "), fenced] {
+        let (code, out, err) = explain(&["--format", "text"], &pasted);
+        assert_eq!((code, out.as_str()), (0, wanted.as_str()), "{pasted}\n{err}");
+    }
+}
+
+#[test]
 fn a_plan_without_indexes_is_told_apart_from_one_that_was_kept_from_them() {
     let said = |settings: &str| {
         let plan = format!(

@@ -335,6 +335,36 @@ steps:
 }
 
 #[test]
+fn an_interval_that_nobody_knows_decides_nothing() {
+    let notebook = r#"planbook: 1
+title: Too few turns
+steps:
+  - measure:
+      id: nap
+      reps: 3
+      turns: 3
+      query: SELECT pg_sleep(0.001)
+      arms: {short: {}, long: {query: SELECT pg_sleep(0.01)}}
+  - check:
+      - ratio: nap.long.median / nap.short.median
+      - same: nap.long.rows / nap.short.rows
+      - ratio.lo > 1.5
+      - ratio.hi < 0.1
+      - same.lo == 1 and same.hi == 1
+      - twice: 2 * ratio.lo
+  - text: "Between {{ ratio.lo }} and {{ ratio.hi }}."
+"#;
+    let project = Project::with("nap", notebook);
+    let said = project.planbook(&["run", "nap", "--server", "local"]).exits(0);
+    assert!(said.out.contains("1 held · 0 failed · 3 inconclusive"), "{}", said.out);
+    let unknown = "ratio.lo has no value: it takes 5 turns to decide";
+    assert!(said.out.contains(unknown), "{}", said.out);
+    let report = project.read("results/nap/local-15/report.md");
+    assert!(report.contains("Between not measured and not measured."), "{report}");
+    assert!(report.contains("same.lo = 1"), "{report}");
+}
+
+#[test]
 fn a_kept_server_is_there_until_it_is_pruned() {
     let notebook = "planbook: 1\ntitle: One\nsteps:\n  - sql: CREATE TABLE kept (id int)\n";
     let project = Project::with("one", notebook);

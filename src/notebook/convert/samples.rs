@@ -6,7 +6,7 @@ use crate::metric::Metric;
 use crate::stats::{P95_SAMPLES, P99_SAMPLES};
 use crate::template::check_expression;
 
-use super::super::model::{Claim, Column, Step, StepKind, Table};
+use super::super::model::{Claim, Column, Plot, PlotKind, Step, StepKind, Subject, Table};
 use super::super::scalar::locate;
 use super::Convert;
 use super::names::Scope;
@@ -24,7 +24,7 @@ fn needed(metric: Metric) -> Option<usize> {
 type Reps<'s> = BTreeMap<&'s str, usize>;
 
 impl Convert<'_> {
-    /// Refuses claims and columns that would be absent whatever the server does.
+    /// Refuses claims, columns and figures that would be absent whatever the server does.
     pub(super) fn few_samples(&self, steps: &[Step]) {
         let reps: Reps<'_> = steps
             .iter()
@@ -39,6 +39,7 @@ impl Convert<'_> {
             match &step.kind {
                 StepKind::Check(claims) => claims.iter().for_each(|claim| self.few_in_claim(claim, &reps)),
                 StepKind::Table(table) => self.few_in_table(step, table, &reps),
+                StepKind::Plot(plot) => self.few_in_plot(step, plot, &reps),
                 _ => {}
             }
         }
@@ -60,13 +61,24 @@ impl Convert<'_> {
             _ => None,
         });
         for metric in metrics {
-            // One that has enough fills the column; the cells of the others stay empty.
-            let mut few = table.of.iter().map(|subject| too_few(&subject.measure, metric, reps));
-            if let Some(first) = few.next().flatten().filter(|_| few.all(|other| other.is_some())) {
-                self.reader.fault(step.at, format!("the table `{}`: {}", table.id, first.0), first.1);
+            if let Some((message, help)) = all_too_few(&table.of, metric, reps) {
+                self.reader.fault(step.at, format!("the table `{}`: {message}", table.id), help);
             }
         }
     }
+
+    fn few_in_plot(&self, step: &Step, plot: &Plot, reps: &Reps<'_>) {
+        let (PlotKind::Bars(value) | PlotKind::Sweep { value, .. }) = plot.kind else { return };
+        if let Some((message, help)) = all_too_few(&plot.of, value, reps) {
+            self.reader.fault(step.at, format!("the plot `{}`: {message}", plot.id), help);
+        }
+    }
+}
+
+/// The same where it is so of every subject: one that has enough fills its place, and the others stay empty.
+fn all_too_few(of: &[Subject], metric: Metric, reps: &Reps<'_>) -> Option<(String, String)> {
+    let mut few = of.iter().map(|subject| too_few(&subject.measure, metric, reps));
+    few.next().flatten().filter(|_| few.all(|other| other.is_some()))
 }
 
 /// What is wrong where a metric needs more samples than its step takes, and what to do.

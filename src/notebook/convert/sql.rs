@@ -48,7 +48,8 @@ impl Convert<'_> {
             "EXPLAIN" => ("Planbook explains the query itself", "write the query without EXPLAIN"),
             "PREPARE" | "EXECUTE" => ("a prepared statement is no query", "write the query itself"),
             _ if modifies_data(&statement.text) => {
-                ("this changes data, and a query here is executed many times", "write it in a `sql` step")
+                let help = "write it in a `sql` step, or in a `time` step, where every execution has a clone of its own";
+                ("this changes data, and a query here is executed many times", help)
             }
             "SELECT" | "WITH" | "VALUES" | "TABLE" => return true,
             _ => ("this is no query", "begin it with SELECT, WITH, VALUES or TABLE"),

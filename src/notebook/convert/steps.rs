@@ -7,7 +7,7 @@ use super::Convert;
 use super::decoded::Decoded;
 use super::inherit::{Base, Family};
 use super::names::{Scope, Sort};
-use crate::metric::Metric;
+use crate::metric::{self, Metric};
 use crate::nearest::nearest;
 use crate::template::check_expression;
 
@@ -277,10 +277,8 @@ impl Convert<'_> {
     pub(super) fn metric_named(&self, at: Text, name: &str) -> Option<Metric> {
         let metric = Metric::from_name(name);
         if metric.is_none() {
-            let help = nearest(name, Metric::ALL.iter().map(|metric| metric.name())).map_or_else(
-                || "the metrics are those of docs/notebook.md".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let help = nearest(name, Metric::ALL.iter().map(|metric| metric.name()))
+                .map_or_else(|| metric::WHICH.to_owned(), |near| format!("did you mean `{near}`?"));
             self.reader.fault(self.reader.tree.place(at.0), format!("there is no metric `{name}`"), help);
         }
         metric

@@ -67,9 +67,15 @@ fn read(input: &str, lines: Vec<Line>) -> Result<Vec<Plan>, PlanError> {
 
 fn lines(input: &str) -> Vec<Line> {
     let input = input.strip_prefix('\u{feff}').unwrap_or(input);
-    let line =
-        |(at, text): (usize, &str)| Line { number: at + 1, text: text.trim_end_matches('\r').to_owned() };
+    // A browser copies its non-breaking spaces.
+    let plain = |text: &str| text.trim_end_matches('\r').replace('\u{a0}', " ");
+    let line = |(at, text): (usize, &str)| Line { number: at + 1, text: plain(text) };
     input.split('\n').enumerate().map(line).collect()
+}
+
+/// Whether a line can be the first of a plan, as text or as JSON.
+fn begins(line: &str) -> bool {
+    text::starts_plan(line) || json::starts(line)
 }
 
 /// Plans from lines whose borders are off.

@@ -2,19 +2,38 @@
 
 use super::Line;
 
-/// Takes off `> ` of a quoted mail, and drops Markdown's fences.
+/// Takes off `> ` of a quoted mail, and Markdown's fences with what is written around them.
 pub(super) fn unquote_mail(lines: Vec<Line>) -> Vec<Line> {
     let quoted = |line: &Line| line.text.starts_with("> ") || line.text == ">";
-    let kept = lines.into_iter().filter(|line| !line.text.trim_start().starts_with("```"));
-    kept.map(|line| {
+    let unquoted = lines.into_iter().map(|line| {
         let text = if quoted(&line) {
             line.text[1..].strip_prefix(' ').unwrap_or_default().to_owned()
         } else {
             line.text
         };
         Line { number: line.number, text }
-    })
-    .collect()
+    });
+    within_fences(unquoted.collect())
+}
+
+/// What stands between fences, where a plan does; else everything but the fences.
+fn within_fences(lines: Vec<Line>) -> Vec<Line> {
+    let is_fence = |line: &Line| line.text.trim_start().starts_with("```");
+    let mut inside = false;
+    let mut fenced = Vec::new();
+    for line in &lines {
+        if is_fence(line) {
+            inside = !inside;
+        } else if inside {
+            fenced.push(line.clone());
+        }
+    }
+    let holds_plan = |line: &Line| super::begins(line.text.trim());
+    // A fence that nobody closed has no end to go by.
+    if !inside && fenced.iter().any(holds_plan) {
+        return fenced;
+    }
+    lines.into_iter().filter(|line| !is_fence(line)).collect()
 }
 
 /// Drops what psql prints after a result, and its prompts.

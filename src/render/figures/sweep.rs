@@ -1,7 +1,7 @@
 //! Figures of sweeps: lines of what was measured, bands of what the planner chose, and lines of what it estimated.
 
 use crate::analysis::{CrossingResult, Estimate, PointResult, SweepResult};
-use crate::metric::{Metric, Unit};
+use crate::metric::{Metric, Nature, Unit};
 use crate::notebook::{Arm, AxisScale, Plot, StepKind, Sweep, XFormat};
 use crate::number;
 
@@ -310,39 +310,45 @@ impl About<'_> {
 
     /// What the figure rests on.
     fn facts(&self) -> String {
-        let arms = || {
-            self.result
-                .points
-                .iter()
-                .flat_map(|point| &point.arms)
-                .filter_map(|key| self.subject.analysis.arm(key))
+        let arms = |point: &PointResult| {
+            let arms = point.arms.iter().filter_map(|key| self.subject.analysis.arm(key));
+            arms.filter(|arm| arm.measured).collect::<Vec<_>>()
         };
-        let samples: Vec<usize> = arms().map(|arm| arm.samples).filter(|samples| *samples > 0).collect();
-        let measured = |point: &&PointResult| {
-            point.arms.iter().filter_map(|key| self.subject.analysis.arm(key)).any(|arm| arm.measured)
-        };
-        let points: Vec<&PointResult> = self.result.points.iter().filter(measured).collect();
-        if points.is_empty() {
+        let measured = self.result.points.iter().filter(|point| !arms(point).is_empty());
+        let (added, listed): (Vec<_>, Vec<_>) = measured.partition(|point| point.refined);
+        if listed.is_empty() && added.is_empty() {
             return "Nothing of this was measured.".to_owned();
         }
-        let added = points.iter().filter(|point| point.refined).count();
-        let each = if self.sweep.measure.arms.len() > 1 { " of each arm" } else { "" };
-        let mut facts = vec![match samples.is_empty() {
-            true => format!("{}.", range(&[points.len()], "point")),
-            false => format!(
-                "{}, {}{each} at each.",
-                range(&[points.len()], "point"),
-                range(&samples, "execution")
-            ),
+        let samples = |points: &[&PointResult]| -> Vec<usize> {
+            points
+                .iter()
+                .flat_map(|point| arms(point))
+                .map(|arm| arm.samples)
+                .filter(|count| *count > 0)
+                .collect()
+        };
+        let several = self.sweep.measure.arms.len() > 1;
+        let each = if several { " of each arm" } else { "" };
+        let points = range(&[listed.len()], "point");
+        let timed = self.value.nature() == Nature::Timing && !samples(&listed).is_empty();
+        let mut facts = vec![if timed {
+            format!("{points}, {}{each} at each.", range(&samples(&listed), "execution"))
+        } else {
+            format!("{points}, as EXPLAIN counted in one execution{each} at each.")
         }];
-        if added > 0 {
-            facts.push(format!(
-                "{} added in search of the crossing, after all others.",
-                range(&[added], "point")
-            ));
-        }
-        if self.sweep.measure.arms.len() > 1 {
+        if timed && several {
             facts.push("The arms took turns in random order at every point.".to_owned());
+        }
+        if !added.is_empty() {
+            let of_them = added.iter().filter(|point| !samples(&[**point]).is_empty()).count();
+            let rest = match timed && of_them < added.len() {
+                true => format!("; {of_them} of them were timed"),
+                false => String::new(),
+            };
+            facts.push(format!(
+                "{} added after all others in search of the crossing, for the two arms that cross{rest}.",
+                range(&[added.len()], "point")
+            ));
         }
         if !self.result.complete {
             facts.push("The sweep did not come to its end.".to_owned());

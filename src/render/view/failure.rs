@@ -34,7 +34,7 @@ pub(super) fn failure(subject: Subject<'_>, number: usize) -> Option<FailureView
         message: failure.message.clone(),
         sqlstate: failure.sqlstate.clone(),
         detail: failure.detail.clone(),
-        hint: failure.hint.clone(),
+        hint: failure.advice.as_ref().or(failure.hint.as_ref()).cloned(),
         statement: pointed(failure),
         place: format!("{}:{}", failure.file, failure.line),
     })
