@@ -122,6 +122,12 @@ fn grouped(value: f64, decimals: usize) -> String {
     if value < 0.0 && out.chars().any(|c| c.is_ascii_digit() && c != '0') { format!("-{out}") } else { out }
 }
 
+/// `1 row`, `5,005 rows`.
+#[must_use]
+pub fn plural(n: f64, what: &str) -> String {
+    format!("{} {what}{}", count(n), if n == 1.0 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

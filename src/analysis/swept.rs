@@ -134,10 +134,9 @@ impl Look<'_> {
     /// Where a point stands on the axis.
     fn x(&self, point: &Point) -> Option<f64> {
         let Some(x) = &self.sweep.x else { return point.position() };
-        let mut context = Context::new();
-        let values = self.values.iter().chain(point.values().iter().map(|(name, value)| (name, value)));
-        values.for_each(|(name, value)| context.set(name, value.clone()));
-        x.at(&context).ok()
+        let mut known = Context::new();
+        self.values.iter().for_each(|(name, value)| known.set(name, value.clone()));
+        x.at(known, point).ok()
     }
 
     /// The same for a value of the one parameter.

@@ -156,15 +156,10 @@ fn marked_pages(session: &mut Session, table: &str) -> Result<Option<i64>, Datas
     })
 }
 
-/// Not allowed.
-const FORBIDDEN: &str = "42501";
-
 /// On someone else's server the role may not be allowed to; its dirty pages are its owner's business.
 fn checkpoint(work: &mut Work<'_, '_>, at: Place) -> Result<(), DatasetError> {
     match work.send("CHECKPOINT", at) {
-        Err(DatasetError::Session { source, .. })
-            if source.sql().is_some_and(|error| error.sqlstate == FORBIDDEN) =>
-        {
+        Err(DatasetError::Session { source, .. }) if source.is_forbidden() => {
             work.tell(Watched::Note("the role may not write a checkpoint here".to_owned()))
         }
         other => other,

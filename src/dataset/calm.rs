@@ -15,9 +15,6 @@ const LEAVING: Duration = Duration::from_secs(5);
 /// How often it is looked whether they have.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Not allowed.
-const FORBIDDEN: &str = "42501";
-
 /// Who else is in the database: a session that was closed counts its changes only as it leaves.
 const OTHERS: &str = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() \
     AND pid <> pg_backend_pid() AND backend_type = 'client backend')";
@@ -38,12 +35,9 @@ pub(super) fn calm(session: &mut Session) -> Result<(), DatasetError> {
         return Ok(());
     }
     wait_until_not(session, OTHERS)?;
-    match session
-        .execute("SELECT pg_stat_reset()")
-        .map(drop)
-        .and_then(|()| wait_until_not(session, CANCELLED))
-    {
-        Err(error) if error.sql().is_some_and(|error| error.sqlstate == FORBIDDEN) => Ok(()),
+    let reset = session.execute("SELECT pg_stat_reset()");
+    match reset.and_then(|_| wait_until_not(session, CANCELLED)) {
+        Err(error) if error.is_forbidden() => Ok(()),
         other => Ok(other?),
     }
 }

@@ -31,9 +31,6 @@ const RELATIONS: &str = "WITH own AS (\
     SELECT t.oid, 'toast of ' || own.name, t.relpages, t.reltuples, t.relallvisible \
     FROM own JOIN pg_class t ON t.oid = own.reltoastrelid) ";
 
-/// A statement of PostgreSQL that the role is not allowed.
-const FORBIDDEN: &str = "42501";
-
 impl Fingerprint {
     /// Takes the fingerprint of the session's database. Empties the session's search_path, so that names of operators
     /// come out whole.
@@ -96,9 +93,7 @@ fn extended(session: &mut Session) -> Result<String, SessionError> {
 /// Only a superuser sees the statistics themselves.
 fn readable(hash: Result<String, SessionError>) -> Result<String, SessionError> {
     match hash {
-        Err(error) if error.sql().is_some_and(|error| error.sqlstate == FORBIDDEN) => {
-            Ok("unreadable".to_owned())
-        }
+        Err(error) if error.is_forbidden() => Ok("unreadable".to_owned()),
         other => other,
     }
 }

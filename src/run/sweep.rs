@@ -92,12 +92,8 @@ impl Runner<'_> {
     fn place_points(&self, step: &Step, sweep: &Sweep) -> Result<(), StepError> {
         let Some(x) = &sweep.x else { return Ok(()) };
         for SweepPoint { point, .. } in &sweep.points {
-            let mut context = self.context.clone();
-            point.values().iter().for_each(|(name, value)| context.set(name, value.clone()));
-            x.at(&context).map_err(|error| {
-                let message = format!("{}, where {}", error.message, point.arguments());
-                StepError::failed(self.blank(step, &x.expr, message))
-            })?;
+            x.at(self.context.clone(), point)
+                .map_err(|error| StepError::failed(self.blank(step, &x.expr, error.message)))?;
         }
         Ok(())
     }

@@ -197,6 +197,12 @@ impl SessionError {
         }
     }
 
+    /// Whether the role is not allowed to do it.
+    #[must_use]
+    pub fn is_forbidden(&self) -> bool {
+        self.sql().is_some_and(|error| error.sqlstate == "42501")
+    }
+
     /// Whether the work was cancelled or interrupted.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

@@ -33,25 +33,20 @@ pub struct NamedNumber {
 impl NamedNumber {
     /// Binds it in a context, with the ends of its interval as far as they are known.
     pub(crate) fn bind(&self, name: &str, context: &mut Context) {
-        self.bind_as(name, self.value, context);
+        context.set_interval(name, self.value, self.ends());
     }
 
-    /// The same with the value that it has in a resample.
-    fn bind_as(&self, name: &str, value: f64, context: &mut Context) {
-        let ends = match self.timed {
+    /// The ends of its interval, where they are known: one that is exact has itself at both.
+    fn ends(&self) -> Option<(f64, f64)> {
+        match self.timed {
             true => self.interval.map(|within| (within.lo, within.hi)),
-            false => Some((value, value)),
-        };
-        context.set_interval(name, value, ends);
+            false => Some((self.value, self.value)),
+        }
     }
 
-    /// The end of its interval that a word such as `speedup.lo` names, where it is known.
+    /// The end that a word such as `speedup.lo` names, where it is known.
     fn end(&self, word: &str) -> Option<f64> {
-        match (self.timed, word.ends_with(".lo")) {
-            (false, _) => Some(self.value),
-            (true, true) => self.interval.map(|within| within.lo),
-            (true, false) => self.interval.map(|within| within.hi),
-        }
+        self.ends().map(|(lo, hi)| if word.ends_with(".lo") { lo } else { hi })
     }
 }
 
@@ -91,10 +86,6 @@ impl<'a> Judge<'a> {
     /// A claim is a verdict; a named number is one only where it could not be computed.
     fn item(&mut self, step: &Step, claim: &Claim) -> Option<Verdict> {
         let (outcome, seen) = match self.evaluate(claim) {
-            Err(_) if self.unknown_end(claim).is_some() => {
-                let end = self.unknown_end(claim).unwrap_or_default();
-                (Outcome::Inconclusive, format!("{end} has no value: {}", too_few_turns()))
-            }
             Ok(Found::Claim(outcome, seen)) => (outcome, seen),
             Ok(Found::Number(number)) => {
                 if let Some(name) = &claim.name {
@@ -123,8 +114,12 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// A claim over a measure that was not run is not run; over a metric that the server did not report it fails.
+    /// A claim over a measure that was not run is not run; over a metric that the server did not report it fails; over an
+    /// end that too few turns leave unknown it is inconclusive.
     fn undecided(&self, claim: &Claim, error: &TemplateError) -> (Outcome, String) {
+        if let Some((end, _)) = self.ends_used(claim).find(|(end, number)| number.end(end).is_none()) {
+            return (Outcome::Inconclusive, format!("{end} has no value: {}", too_few_turns()));
+        }
         // An arm may have been captured before another one ended the step.
         let ended =
             |step| step_outcome(self.recording, step).is_some_and(|outcome| outcome != StepOutcome::Done);
@@ -304,9 +299,8 @@ impl<'a> Judge<'a> {
             }
             for (name, expression) in &named {
                 let value = expression.evaluate(&context)?.number().unwrap_or(f64::NAN);
-                if let Some(number) = self.named.get(*name) {
-                    number.bind_as(name, value, &mut context);
-                }
+                let ends = self.named.get(*name).and_then(NamedNumber::ends);
+                context.set_interval(name, value, ends);
             }
             expression.evaluate(&context).map(&read)
         })
@@ -340,11 +334,6 @@ impl<'a> Judge<'a> {
             let (name, end) = word.split_once('.')?;
             matches!(end, "lo" | "hi").then(|| self.named.get(name)).flatten().map(|number| (word, number))
         })
-    }
-
-    /// An end of an interval that the claim names and that too few turns leave unknown.
-    fn unknown_end(&self, claim: &Claim) -> Option<String> {
-        self.ends_used(claim).find(|(end, number)| number.end(end).is_none()).map(|(end, _)| end.to_owned())
     }
 
     /// The numbers that the claim looks at, each with its name.

@@ -156,11 +156,8 @@ fn compared(event: &ComparedEvent, compare: &Compare) -> (Outcome, String) {
         return (Outcome::Fail, "none of them returned a row, which proves nothing".to_owned());
     }
     let off = event.off_by.map(|off| format!(", floating-point values at most {off:.1e} apart"));
-    let rows = number::count(rows as f64);
-    (
-        Outcome::Pass,
-        format!("{rows} row{} each{}", if rows == "1" { "" } else { "s" }, off.unwrap_or_default()),
-    )
+    let rows = number::plural(rows as f64, "row");
+    (Outcome::Pass, format!("{rows} each{}", off.unwrap_or_default()))
 }
 
 fn seen(event: &VacuumEvent) -> String {

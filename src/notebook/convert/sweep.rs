@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::metric::Metric;
 use crate::nearest::nearest;
-use crate::template::{TemplateError, check_expression};
+use crate::template::check_expression;
 
 use super::super::fault::Fault;
 use super::super::model::{
@@ -189,15 +189,8 @@ impl Convert<'_> {
 
     /// Notes the first point that has no place on the axis. What a `let` finds is known only when the notebook runs.
     fn placed(&self, x: &X, points: &[SweepPoint], scope: Scope) {
-        let unplaced = |point: &SweepPoint| {
-            let error = x.at(&self.at(point.point.values()).params).err()?;
-            (!error.undefined).then(|| TemplateError {
-                message: format!("{}, where {}", error.message, point.point.arguments()),
-                help: Some("write an expression that is a number at every point".to_owned()),
-                ..error
-            })
-        };
-        if let Some(error) = points.iter().find_map(unplaced) {
+        let mut errors = points.iter().filter_map(|listed| x.at(self.params.clone(), &listed.point).err());
+        if let Some(error) = errors.find(|error| !error.undefined) {
             self.template_faults(&x.expr.text, x.expr.at, &[error], scope);
         }
     }

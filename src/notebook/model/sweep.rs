@@ -129,14 +129,20 @@ pub struct X {
 }
 
 impl X {
-    /// Where a point stands on the axis, by values among which are the point's own.
+    /// Where a point stands on the axis, by its own values beside those that are known.
     ///
     /// # Errors
-    /// As [`template::evaluate`], and a value that is no number.
-    pub fn at(&self, values: &Context) -> Result<f64, TemplateError> {
-        let value = template::evaluate(&self.expr.text, values)?;
-        let message = || format!("the result is `{value}`, and an axis has numbers");
-        value.number().ok_or_else(|| TemplateError::whole(&self.expr.text, message()))
+    /// As [`template::evaluate`], and a value that is no number; the message names the point.
+    pub fn at(&self, known: Context, point: &Point) -> Result<f64, TemplateError> {
+        let found = template::evaluate(&self.expr.text, &known.with(point.values())).and_then(|value| {
+            let message = || format!("the result is `{value}`, and an axis has numbers");
+            value.number().ok_or_else(|| TemplateError::whole(&self.expr.text, message()))
+        });
+        found.map_err(|error| TemplateError {
+            message: format!("{}, where {}", error.message, point.arguments()),
+            help: Some("write an expression that is a number at every point".to_owned()),
+            ..error
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use super::super::Paint;
 use super::notes::{self, Note};
 use super::rows::{Row, Rows, Weight};
-use super::view::{facts, plural};
+use super::view::facts;
 
 /// One plan, in `width` columns: what it took, the places that matter most, the tree with its numbers, and notes.
 #[must_use]
@@ -60,7 +60,7 @@ fn amounts(row: &Row, weight: Weight) -> String {
     let mut parts = vec![];
     parts.extend(row.share.map(|share| format!("{:.0}% {of}", share * 100.0)));
     parts.extend(row.own.milliseconds.map(number::milliseconds));
-    parts.extend(row.own.blocks.filter(|blocks| *blocks > 0.0).map(|blocks| plural(blocks, "block")));
+    parts.extend(row.own.blocks.filter(|blocks| *blocks > 0.0).map(|blocks| number::plural(blocks, "block")));
     parts.join(", ")
 }
 

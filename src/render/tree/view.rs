@@ -159,17 +159,12 @@ pub(super) fn facts(plan: &Plan, rows: &Rows) -> Vec<String> {
     let mut facts = vec![];
     facts.extend(plan.execution_time().map(|ms| format!("execution {}", number::milliseconds(ms))));
     facts.extend(plan.planning_time().map(|ms| format!("planning {}", number::milliseconds(ms))));
-    facts.extend(plan.root.rows().map(|rows| plural(rows, "row")));
-    facts.extend(plan.root.blocks().map(|blocks| plural(blocks, "block")));
+    facts.extend(plan.root.rows().map(|rows| number::plural(rows, "row")));
+    facts.extend(plan.root.blocks().map(|blocks| number::plural(blocks, "block")));
     if rows.weight == Weight::Unknown && plan.root.loops().is_none() {
         facts.push("estimates only: EXPLAIN (ANALYZE, BUFFERS) tells where the time goes".to_owned());
     }
     facts
-}
-
-/// `1 row`, `5,005 rows`.
-pub(super) fn plural(n: f64, what: &str) -> String {
-    format!("{} {what}{}", number::count(n), if n == 1.0 { "" } else { "s" })
 }
 
 /// What the bars are measured by.
