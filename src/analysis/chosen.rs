@@ -9,17 +9,29 @@ use crate::plan::{Node, Plan};
 /// index scans that feed it.
 #[must_use]
 pub fn chosen_node(plan: &Plan) -> &Node {
+    passed(plan).last().copied().unwrap_or(&plan.root)
+}
+
+/// The chosen node after those that pass on what it returns, as patterns write it: `GroupAggregate > Sort > Seq Scan on t`.
+#[must_use]
+pub fn way_to_chosen(plan: &Plan) -> String {
+    let passed = passed(plan);
+    let above = passed.split_last().map_or(&[][..], |(_, above)| above);
+    let labels = above.iter().map(|node| node.label());
+    labels.chain([chosen_node(plan).title()]).collect::<Vec<_>>().join(" > ")
+}
+
+/// The nodes on the way from the root to the chosen one, which is the last.
+fn passed(plan: &Plan) -> Vec<&Node> {
+    let mut passed = vec![&plan.root];
     let mut node = &plan.root;
-    loop {
-        if node.relation().is_some() || node.index().is_some() {
-            return node;
-        }
+    while node.relation().is_none() && node.index().is_none() {
         let mut inputs = node.children().iter().filter(|child| is_input(child));
-        match (inputs.next(), inputs.next()) {
-            (Some(only), None) => node = only,
-            _ => return node,
-        }
+        let (Some(only), None) = (inputs.next(), inputs.next()) else { break };
+        passed.push(only);
+        node = only;
     }
+    passed
 }
 
 /// Init-plans and sub-plans are computed beside the node, they are not its input.
@@ -41,6 +53,8 @@ mod tests {
             {"Node Type": "Bitmap Heap Scan", "Parent Relationship": "Outer", "Relation Name": "t", "Alias": "t", "Plans": [
                 {"Node Type": "Bitmap Index Scan", "Parent Relationship": "Outer", "Index Name": "i"}]}]}}]"#;
         assert_eq!(chosen(json), "Bitmap Heap Scan on t");
+        let way = way_to_chosen(&Plan::from_json(json).expect("a plan"));
+        assert_eq!(way, "Aggregate > Bitmap Heap Scan on t");
     }
 
     #[test]

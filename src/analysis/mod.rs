@@ -14,7 +14,7 @@ use crate::recording::{ArmKey, Captured, Event, Recording};
 use crate::stats::{self, Interval, RESAMPLES};
 use crate::template::Context;
 
-pub use chosen::chosen_node;
+pub use chosen::{chosen_node, way_to_chosen};
 pub use sweep::{Band, CrossingResult, Estimate, Flip, PointResult, Regret, SweepResult, ZoneResult};
 
 /// The numbers of one recording.

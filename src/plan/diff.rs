@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
+use serde_json::Value;
+
 use super::{Node, Plan, title};
 
 /// The difference of two plans.
@@ -190,11 +192,7 @@ fn altered(old: &Node, new: &Node, cause: &mut Cause) -> Vec<(String, String, St
             *cause = (*cause).max(shows);
         }
     };
-    let property = |node: &Node, name: &str| {
-        let text =
-            |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        node.property(name).map_or_else(|| "absent".to_owned(), text)
-    };
+    let property = |node: &Node, name: &str| node.property(name).map_or_else(|| "absent".to_owned(), words);
     for name in CONDITIONS {
         put(name, property(old, name), property(new, name), Cause::Shape);
     }
@@ -208,6 +206,34 @@ fn altered(old: &Node, new: &Node, cause: &mut Cause) -> Vec<(String, String, St
         }
     }
     out
+}
+
+/// A condition, or the keys of a list with commas between them. Around a key that a node below computed EXPLAIN puts
+/// parentheses; they are no part of it.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(keys) => {
+            let keys = keys.iter().map(|key| key.as_str().map_or_else(|| key.to_string(), unwrapped));
+            keys.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The text without a pair of parentheses that stands around the whole of it.
+fn unwrapped(text: &str) -> String {
+    let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
+        return text.to_owned();
+    };
+    let mut depth = 0_i32;
+    for c in inner.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth < 0 {
+            return text.to_owned();
+        }
+    }
+    inner.to_owned()
 }
 
 struct Item<'p> {
@@ -402,6 +428,22 @@ mod tests {
         };
         let found = diff(JOIN, &swap(JOIN));
         assert_eq!(found, "cause: shape\n> Seq Scan on b moved\n> Seq Scan on a moved");
+    }
+
+    #[test]
+    fn keys_differ_by_what_they_are_and_not_by_parentheses() {
+        let plan = |keys: &str| {
+            format!(
+                "HashAggregate  (cost=1.00..9.00 rows=5 width=4)\n  Group Key: {keys}\n  ->  Seq Scan on a  (cost=0.00..4.00 rows=5 width=4)\n"
+            )
+        };
+        let plain = plan("date_trunc('hour'::text, t), host");
+        assert_eq!(diff(&plain, &plan("(date_trunc('hour'::text, t)), host")), "cause: nothing");
+        assert_eq!(
+            diff(&plain, &plan("host")),
+            "cause: shape\n  HashAggregate: Group Key date_trunc('hour'::text, t), host → host"
+        );
+        assert_eq!(unwrapped("(a) + (b)"), "(a) + (b)");
     }
 
     #[test]

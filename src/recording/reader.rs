@@ -47,6 +47,14 @@ pub struct Captured {
     pub families: Families,
 }
 
+impl Captured {
+    /// Whether the text is of another execution than the plan.
+    #[must_use]
+    pub fn apart(&self) -> bool {
+        self.event.way != CaptureWay::One
+    }
+}
+
 impl Recording {
     /// Reads the manifest alone.
     ///
@@ -163,7 +171,10 @@ fn read_capture(folder: &Path, event: &CaptureEvent) -> Result<Captured, Recordi
     let text = read(&folder.join(&file))?;
     let damaged = |error| RecordingError::damaged(&json_path, error);
     let mut plan = Plan::from_json(&read(&json_path)?).map_err(damaged)?;
-    plan.adopt_summary(&text).map_err(damaged)?;
+    // A JSON of its own execution has that one's times; the text's are of another.
+    if event.way == CaptureWay::One {
+        plan.adopt_summary(&text).map_err(damaged)?;
+    }
     let first = read_first(folder, event)?;
     let families = Families::from(event.families.clone());
     Ok(Captured { event: event.clone(), plan, first, text, file, families })

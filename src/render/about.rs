@@ -72,9 +72,11 @@ fn image_notices(server: &Identity) -> Vec<String> {
     }
     if let Some(pinned) = &image.instead_of {
         notices.push(format!(
-            "Made on another image than {}, which compose.yaml pins: {}.",
-            code(&short(pinned)),
-            code(&short(&image.reference))
+            "Made with PostgreSQL {} of the image {}, in place of {}, which compose.yaml pins. Counts may differ from those of \
+             the pinned image where its minor version does, and times wherever it was built in another way.",
+            server.version.split(' ').next().unwrap_or(&server.version),
+            code(&short(&image.reference)),
+            code(&short(pinned))
         ));
     }
     notices
@@ -164,9 +166,9 @@ fn captures(subject: Subject<'_>) -> Option<(String, String)> {
     });
     captures.find_map(|way| match way {
         CaptureWay::Two { why } => {
-            let said = "the text and the JSON of a plan are of two executions, whose shapes agree; auto_explain would give \
-                        both of one, and was not to be had";
-            Some(("captures".to_owned(), format!("{said}: {why}")))
+            let said = "text and JSON of a plan are of two executions, whose shapes agree: this server lacks auto_explain, which \
+                        would give both of one";
+            Some(("captures".to_owned(), format!("{said} ({why})")))
         }
         CaptureWay::One => None,
     })
@@ -215,14 +217,12 @@ pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
             "Captured and timed in transactions that were rolled back, like every arm beside it.".to_owned(),
         );
     }
-    let two = matches!(event.way, CaptureWay::Two { .. });
-    if two {
-        notes.push(
-            "The tree is of one execution, the text as printed of another; their shapes agree.".to_owned(),
-        );
-    }
     if event.agreed {
-        let each = if two { " by the second of their two executions" } else { "" };
+        let each = if matches!(event.way, CaptureWay::Two { .. }) {
+            " by the second of their two executions"
+        } else {
+            ""
+        };
         notes.push(format!(
             "Captured {} times, until two captures in a row agreed{each}; the last is shown, those before it are under \
              plans/attempts/.",

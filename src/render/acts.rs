@@ -1,9 +1,11 @@
 //! Statements, and the steps `time`, `storage` and `compare`, as the report's templates see them.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::ArmResult;
+use crate::analysis::{ArmResult, way_to_chosen};
 use crate::metric::Metric;
 use crate::notebook::{Step, Storage, TimeStep};
 use crate::number;
@@ -147,6 +149,20 @@ pub(super) fn deed(subject: Subject<'_>, arm: &ArmResult) -> String {
         words.collect::<Vec<_>>().join(" ")
     };
     arm.node.clone().or_else(|| first(subject, &arm.key).map(command)).unwrap_or_default()
+}
+
+/// What each of some arms did, where they stand below each other. Where two chose the same node and went other ways to it,
+/// the ways of all are told: `HashAggregate > Seq Scan on t`.
+pub(super) fn deeds(subject: Subject<'_>, arms: &[&ArmResult]) -> Vec<String> {
+    let short: Vec<String> = arms.iter().map(|arm| deed(subject, arm)).collect();
+    let way = |arm: &&ArmResult| Some(way_to_chosen(&subject.recording.captures.get(&arm.key)?.plan));
+    let ways: Vec<Option<String>> = arms.iter().map(way).collect();
+    let told: BTreeSet<&String> = short.iter().collect();
+    let apart: BTreeSet<(&String, &Option<String>)> = short.iter().zip(&ways).collect();
+    if told.len() == apart.len() {
+        return short;
+    }
+    ways.into_iter().zip(short).map(|(way, short)| way.unwrap_or(short)).collect()
 }
 
 pub(super) fn time(

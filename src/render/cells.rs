@@ -8,29 +8,37 @@ use crate::metric::Metric;
 use crate::number;
 
 /// The head of a column.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "head")]
 pub(super) struct HeadView {
     /// What stands below it.
     pub title: String,
     /// Whether numbers stand below it.
     pub number: bool,
+    /// What it counts, where it is a metric.
+    pub about: Option<String>,
 }
 
 impl HeadView {
     pub(super) fn words(title: &str) -> Self {
-        Self { title: title.to_owned(), number: false }
+        Self { title: title.to_owned(), number: false, about: None }
+    }
+
+    /// The head of numbers that no metric names.
+    pub(super) fn numbers(title: String) -> Self {
+        Self { title, number: true, about: None }
     }
 
     pub(super) fn metric(metric: Metric) -> Self {
-        Self { title: column_title(metric), number: true }
+        Self { title: column_title(metric), number: true, about: Some(metric.doc().to_owned()) }
     }
 }
 
 fn column_title(metric: Metric) -> String {
     match metric {
         Metric::Median => "median [95%]".to_owned(),
-        other => other.name().replace('_', " "),
+        Metric::WalFpi => "WAL page images".to_owned(),
+        other => other.name().replace('_', " ").replace("wal ", "WAL "),
     }
 }
 

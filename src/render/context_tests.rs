@@ -104,8 +104,13 @@ fn tables() -> String {
         described(&mut out, &format!("### {files}"), root, &all);
     }
     // What a step is stands with the step, kind by kind.
-    let kinds = all["step"]["oneOf"].to_string();
-    let named = |name: &str| kinds.contains(&format!("#/$defs/{}\"", name.replace(' ', "%20")));
+    let kinds: Vec<&str> = all["step"]["oneOf"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|kind| kind["$ref"].as_str())
+        .collect();
+    let named = |name: &str| kinds.contains(&format!("#/$defs/{}", name.replace(' ', "%20")).as_str());
     for (name, schema) in all.iter().filter(|(name, _)| !named(name)) {
         described(&mut out, &format!("### {name}"), schema, &all);
     }
@@ -125,4 +130,8 @@ fn every_key_that_templates_see_is_documented_and_no_other() {
         return;
     }
     assert_eq!(table, tables(), "docs/templates.md is stale");
+    for link in table.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let heading = format!("### {}\n", link.replace('-', " "));
+        assert!(table.contains(&heading), "a link leads to {link}, which is not described");
+    }
 }

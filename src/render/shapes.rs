@@ -25,6 +25,8 @@ pub(super) struct ShapeView {
     pub tree: TreeView,
     /// EXPLAIN's text of it, untouched.
     pub plan: String,
+    /// Whether the text is of another execution than the tree.
+    pub apart: bool,
     /// The file of that text, relative to the report.
     pub file: String,
 }
@@ -48,6 +50,7 @@ pub(super) fn shapes(subject: Subject<'_>, sweep: &Sweep, result: &SweepResult) 
                 points: vec![point.point.to_string()],
                 tree: TreeView::of(&captured.plan),
                 plan: captured.text.trim_end().to_owned(),
+                apart: captured.apart(),
                 file: captured.file.clone(),
             };
             shapes.push((index, shape, view));

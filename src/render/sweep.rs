@@ -81,8 +81,7 @@ pub(super) fn view(subject: Subject<'_>, step: &Step, sweep: &Sweep) -> SweepVie
         return view;
     };
     let columns = columns(subject, sweep, result);
-    view.header =
-        columns.iter().map(|(head, _)| HeadView { title: head.title.clone(), number: head.number }).collect();
+    view.header = columns.iter().map(|(head, _)| head.clone()).collect();
     for point in result.points.iter().filter(|point| !view.not_run && is_known(subject, point)) {
         view.added |= point.refined;
         view.rows.push(columns.iter().map(|(_, cell)| cell(point)).collect());
@@ -113,11 +112,10 @@ type Cell<'a> = Box<dyn Fn(&PointResult) -> String + 'a>;
 /// The columns of the table: the point, the planner's choice, times by arms, blocks by arms, probes by arms, the regret.
 fn columns<'a>(subject: Subject<'a>, sweep: &'a Sweep, result: &'a SweepResult) -> Vec<(HeadView, Cell<'a>)> {
     let mut columns: Vec<(HeadView, Cell<'a>)> = Vec::new();
-    let number = |title: String| HeadView { title, number: true };
     for (index, axis) in sweep.axes.iter().enumerate() {
         let name = &axis.name;
         columns.push((
-            HeadView { title: name.clone(), number: axis.is_numeric() },
+            HeadView { number: axis.is_numeric(), ..HeadView::words(name) },
             Box::new(move |point| {
                 let value = point.point.value(name);
                 let printed = value.map(|value| value.number().map_or_else(|| value.to_string(), plain));
@@ -127,7 +125,7 @@ fn columns<'a>(subject: Subject<'a>, sweep: &'a Sweep, result: &'a SweepResult) 
         ));
     }
     if let Some(x) = &sweep.x {
-        columns.push((number(x.label.clone()), Box::new(|point| on_axis(point.x, x.format))));
+        columns.push((HeadView::numbers(x.label.clone()), Box::new(|point| on_axis(point.x, x.format))));
     }
     let free = sweep.free_arm();
     for (index, arm) in sweep.measure.arms.iter().enumerate() {
@@ -153,7 +151,10 @@ fn columns<'a>(subject: Subject<'a>, sweep: &'a Sweep, result: &'a SweepResult) 
                 let result = point.arms.get(index).and_then(|key| subject.analysis.arm(key));
                 result.map(|result| metric_cell(result, metric)).unwrap_or_default()
             };
-            columns.push((number(format!("{}: {title}", arm_name(&sweep.measure, arm))), Box::new(cell)));
+            columns.push((
+                HeadView::numbers(format!("{}: {title}", arm_name(&sweep.measure, arm))),
+                Box::new(cell),
+            ));
         }
     }
     for (name, _) in &sweep.probes {
@@ -165,12 +166,15 @@ fn columns<'a>(subject: Subject<'a>, sweep: &'a Sweep, result: &'a SweepResult) 
                     .map(|value| number::count(*value))
                     .unwrap_or_default()
             };
-            columns.push((number(format!("{}: {name}", arm_name(&sweep.measure, arm))), Box::new(cell)));
+            columns.push((
+                HeadView::numbers(format!("{}: {name}", arm_name(&sweep.measure, arm))),
+                Box::new(cell),
+            ));
         }
     }
     if result.points.iter().any(|point| point.regret.is_some()) {
         columns.push((
-            number("regret".to_owned()),
+            HeadView::numbers("regret".to_owned()),
             Box::new(|point| point.regret.as_ref().map(short_regret).unwrap_or_default()),
         ));
     }

@@ -144,13 +144,13 @@ mod tests {
         };
         let context = json!({
             "notebook": "n", "title": "The title", "summary": "The summary", "tags": [], "origin": [],
-            "notices": ["A `notice`."], "contents": [], "server": [], "settings": [],
+            "notices": ["A `notice`."], "contents": [], "captured": false, "words": [], "server": [], "settings": [],
             "counts": {"pass": 3, "fail": 1, "inconclusive": 1, "not_run": 2},
             "troubles": [
                 verdict("fail", "✗", "claim one"), verdict("not_run", "–", "claim two"),
                 verdict("not_run", "–", "claim three"), verdict("inconclusive", "?", "claim four"),
             ],
-            "steps": [{"kind": "text", "markdown": "The prose.", "html": "<p>The prose.</p>", "anchor": null, "level": null}],
+            "steps": [{"kind": "text", "markdown": "The prose.", "html": "<p>The prose.</p>", "anchor": null, "heading": null, "level": null}],
         });
         let order =
             ["The title", "notice", "claim one", "claim two", "claim three", "claim four", "The prose."];

@@ -5,27 +5,28 @@
 mod failure;
 mod measure;
 mod plan;
+mod table;
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::ArmResult;
-use crate::notebook::{Claim, Column, Step, StepKind, Table};
+use crate::notebook::{Claim, Step, StepKind};
 use crate::number;
 use crate::recording::Event;
+use crate::template::Scalar;
 use crate::verdict::{Outcome, Verdict};
 
 use super::acts::{self, CompareView, StatementView, StorageView, TimeView};
-use super::arms::{arms_of, names_beside, was_not_run};
-use super::cells::{HeadView, metric_cell};
+use super::arms::was_not_run;
+use super::cells::HeadView;
 use super::figures::{self, PlotView};
 use super::judged::{Counts, VerdictView, verdict_view};
 use super::outline::{ContentView, Outline};
 use super::sweep::{self, SweepView};
 use super::written::{Written, written};
-use super::{PlotError, Subject, about, named};
+use super::{PlotError, Subject, about};
 
 pub(super) use failure::{FailureView, pointed};
 pub(super) use measure::MeasureView;
@@ -55,6 +56,10 @@ pub(super) struct View {
     pub contents: Vec<ContentView>,
     /// The steps in order.
     pub steps: Vec<Section>,
+    /// Whether plans were captured by executions under EXPLAIN.
+    pub captured: bool,
+    /// The words of its tables: each head, and what it counts.
+    pub words: Vec<(String, String)>,
     /// Server, machine and method: name and value.
     pub server: Vec<(String, String)>,
     /// Settings of the server that are not the defaults: name, value in force.
@@ -67,6 +72,8 @@ pub(super) struct View {
 pub(super) struct Section {
     /// Where the step stands on the page, for links; none for prose, whose headings have their own.
     pub anchor: Option<String>,
+    /// Its heading; none where it has none.
+    pub heading: Option<String>,
     /// The level of its heading; none where it has no heading.
     pub level: Option<usize>,
     /// What the step shows.
@@ -192,6 +199,8 @@ impl View {
             troubles: troubles.collect(),
             counts: Counts::of(judgement),
             contents: outline.contents,
+            captured: !subject.recording.captures.is_empty(),
+            words: table::words(&steps),
             steps,
             server: about::server(subject),
             settings: about::settings(subject),
@@ -200,34 +209,51 @@ impl View {
 }
 
 fn failed(failure: FailureView) -> Section {
-    Section { anchor: None, level: None, step: StepView::Failure(failure) }
+    Section { anchor: None, heading: None, level: None, step: StepView::Failure(failure) }
 }
 
 /// A step with its heading, where its kind has one.
 fn section(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result<Section, PlotError> {
+    // A label is words, an id is code.
+    let or_id = |label: Option<&String>, id: &str| {
+        Some(label.map_or_else(|| id.to_owned(), |label| heading_of(label)))
+    };
     let (title, id) = match &step.kind {
         StepKind::Text(_) => {
-            return Ok(Section { anchor: None, level: None, step: step_view(subject, step, outline)? });
+            return Ok(Section {
+                anchor: None,
+                heading: None,
+                level: None,
+                step: step_view(subject, step, outline)?,
+            });
         }
-        StepKind::Measure(measure) => (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str()),
-        StepKind::Time(time) => (time.label.as_ref().or(Some(&time.id)), time.id.as_str()),
+        StepKind::Measure(measure) => (or_id(measure.label.as_ref(), &measure.id), measure.id.as_str()),
+        StepKind::Time(time) => (or_id(time.label.as_ref(), &time.id), time.id.as_str()),
         StepKind::Sweep(sweep) => {
             let measure = &sweep.measure;
-            (measure.label.as_ref().or(Some(&measure.id)), measure.id.as_str())
+            (or_id(measure.label.as_ref(), &measure.id), measure.id.as_str())
         }
-        StepKind::Plan(plan) => (plan.title.as_ref(), "plan"),
+        StepKind::Plan(plan) => (plan.title.as_deref().map(heading_of), "plan"),
         StepKind::Table(table) => (None, table.id.as_str()),
         StepKind::Plot(plot) => (None, plot.id.as_str()),
         StepKind::Storage(storage) => (None, storage.id.as_str()),
         other => (None, other.key()),
     };
-    let heading = title.map(|title| outline.step(title, id));
+    let heading = title.map(|title| outline.step(&title, id));
     let anchor = heading.as_ref().map(|heading| heading.anchor.clone()).unwrap_or_else(|| outline.anchor(id));
     Ok(Section {
         anchor: Some(anchor),
-        level: heading.map(|heading| heading.level),
+        level: heading.as_ref().map(|heading| heading.level),
+        heading: heading.map(|heading| heading.title),
         step: step_view(subject, step, outline)?,
     })
+}
+
+/// A label as a heading: with a capital, but where it begins with a name out of code.
+fn heading_of(label: &str) -> String {
+    let first = label.split_whitespace().next().unwrap_or_default();
+    let word = first.chars().all(|c| c.is_alphabetic() || "-,'".contains(c));
+    if word { figures::capital(label) } else { label.to_owned() }
 }
 
 fn step_view(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result<StepView, PlotError> {
@@ -262,7 +288,7 @@ fn step_view(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result
         StepKind::Check(claims) => {
             StepView::Check { named: named_numbers(subject, claims), verdicts: verdicts() }
         }
-        StepKind::Table(table) => table_view(subject, table),
+        StepKind::Table(table) => table::table_view(subject, table),
         StepKind::Plan(plan) => StepView::Plan(Box::new(plan::plan_view(subject, plan))),
         StepKind::Plot(plot) => StepView::Plot(Box::new(figures::view(subject, plot, outline)?)),
     })
@@ -292,7 +318,7 @@ fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
         .filter_map(|event| match event {
             Event::Let(bound) if bound.step == number => Some(BindingView {
                 name: bound.name.clone(),
-                value: bound.value.to_string(),
+                value: bound_value(&bound.value),
                 from: bound.sql.clone().unwrap_or_default(),
             }),
             _ => None,
@@ -300,25 +326,10 @@ fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
         .collect()
 }
 
-fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
-    let mut header = vec![HeadView::words("")];
-    header.extend(table.columns.iter().map(|column| match column {
-        Column::Plan => HeadView::words("plan"),
-        Column::Metric(metric) => HeadView::metric(*metric),
-        Column::Number(name) => HeadView { title: name.clone(), number: true },
-    }));
-    let shown: Vec<&ArmResult> =
-        arms_of(subject, &table.of).into_iter().map(|index| &subject.analysis.arms[index]).collect();
-    let names = names_beside(subject, &shown.iter().map(|arm| &arm.key).collect::<Vec<_>>());
-    let rows = shown.into_iter().zip(names).map(|(result, name)| {
-        let mut row = vec![name];
-        row.extend(table.columns.iter().map(|column| match column {
-            Column::Plan => acts::deed(subject, result),
-            Column::Number(name) => named::cell(subject, name, &result.key),
-            Column::Metric(_) if !result.measured => number::NOT_MEASURED.to_owned(),
-            Column::Metric(metric) => metric_cell(result, *metric),
-        }));
-        row
-    });
-    StepView::Table { title: table.title.clone(), id: table.id.clone(), header, rows: rows.collect() }
+/// A bound value as prose prints it, but for whole numbers: one may be an identifier, which nobody separates.
+fn bound_value(value: &Scalar) -> String {
+    match value {
+        Scalar::Float(float) => number::significant(*float),
+        other => other.to_string(),
+    }
 }

@@ -110,7 +110,7 @@ fn plans_are_trees(page: &str, markdown: &str) {
         place(page, part);
     }
     for part in [
-        "### what changed",
+        "### What changed",
         "```diff\n~ Hash Join became Merge Join",
         "own blocks",
         "never**: *not measured*",

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use planbook::notebook::{Overrides, load};
+use regex::Regex;
 use serde_json::Value;
 
 fn shipped() -> Vec<PathBuf> {
@@ -65,6 +66,24 @@ fn recordings_that_ship_hold() {
         let verdicts = json(&path.join("verdicts.json"));
         for outcome in ["fail", "inconclusive", "not_run"] {
             assert_eq!(verdicts[outcome], 0, "{}: {outcome}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_link_of_a_report_leads_somewhere() {
+    let links = Regex::new(r##"(?:href="|\]\()([^"#)][^")]*)"##).expect("a pattern");
+    let mut pages: Vec<PathBuf> = vec!["results/index.html".into(), "results/README.md".into()];
+    pages.extend(recorded().iter().flat_map(|path| ["report.html", "report.md"].map(|page| path.join(page))));
+    for page in pages {
+        let text =
+            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        let found: Vec<&str> =
+            links.captures_iter(&text).map(|link| link.get(1).expect("a target").as_str()).collect();
+        assert!(!found.is_empty(), "{}", page.display());
+        for link in found {
+            let target = page.parent().expect("a folder").join(link);
+            assert!(target.exists(), "{} leads to {link}, which is not there", page.display());
         }
     }
 }

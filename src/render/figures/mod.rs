@@ -146,10 +146,10 @@ fn axis(subject: Subject<'_>, metric: Metric) -> String {
     match metric.unit() {
         Unit::Blocks => {
             let kilobytes = subject.recording.manifest.server.block_size / 1024;
-            format!(
-                "{} of {kilobytes} kB",
-                if metric == Metric::Blocks { "blocks".to_owned() } else { blocks(metric) }
-            )
+            match metric {
+                Metric::Blocks => format!("blocks of {kilobytes} kB"),
+                other => format!("{}, {kilobytes} kB each", blocks(other)),
+            }
         }
         Unit::Milliseconds if metric == Metric::Median => "median latency".to_owned(),
         Unit::Bytes if metric == Metric::WalBytes => "write-ahead log".to_owned(),
@@ -161,8 +161,14 @@ fn axis(subject: Subject<'_>, metric: Metric) -> String {
 }
 
 fn blocks(metric: Metric) -> String {
-    let words = words(metric);
-    if words.contains("blocks") { words } else { format!("blocks {words}") }
+    match metric {
+        Metric::Hit => "blocks found in PostgreSQL's buffers".to_owned(),
+        Metric::Read => "blocks read from outside PostgreSQL's buffers".to_owned(),
+        Metric::Dirtied | Metric::Written => format!("blocks {}", words(metric)),
+        Metric::TempRead => "blocks of temporary files read".to_owned(),
+        Metric::TempWritten => "blocks of temporary files written".to_owned(),
+        other => words(other),
+    }
 }
 
 fn words(metric: Metric) -> String {
@@ -172,7 +178,8 @@ fn words(metric: Metric) -> String {
     }
 }
 
-fn capital(text: &str) -> String {
+/// With its first letter in upper case.
+pub(super) fn capital(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }

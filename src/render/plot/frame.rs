@@ -114,19 +114,18 @@ impl Columns {
 
     /// The name of a row's group, where it is another than that of the row before; gives where the row begins.
     pub(super) fn group(&self, canvas: &mut Canvas<'_>, before: Option<&Name>, name: &Name, top: f64) -> f64 {
-        let height = match (before.map(|before| &before.group), &name.group) {
-            (Some(before), group) if before == group => 0.0,
-            (_, Some(_)) => GROUP,
-            (Some(Some(_)), None) => GROUP / 2.0,
-            _ => 0.0,
-        };
-        if let Some(group) = name.group.as_ref().filter(|_| height > 0.0) {
-            let whole = font::clean(group);
-            let text = VALUE.fit(&whole, canvas.width() - 2.0 * PAD);
-            let baseline = top + height - 8.0;
-            canvas.text((PAD, baseline), &text, &whole, (VALUE, Ink::Strong, Anchor::Start));
+        match (before.map(|before| &before.group), &name.group) {
+            (Some(before), group) if before == group => top,
+            (_, Some(group)) => {
+                let whole = font::clean(group);
+                let lines = VALUE.wrap(&whole, canvas.width() - 2.0 * PAD, 3);
+                let first = (PAD, top + GROUP - 8.0);
+                let next = canvas.lines(first, &lines, &whole, (VALUE, Ink::Strong, Anchor::Start));
+                next - VALUE.leading() + 8.0
+            }
+            (Some(Some(_)), None) => top + GROUP / 2.0,
+            _ => top,
         }
-        top + height
     }
 
     /// How many ticks fit.

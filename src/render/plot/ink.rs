@@ -17,24 +17,25 @@ pub(super) enum Ink {
     Series(usize),
 }
 
-/// Custom property, colour on light pages, colour on dark ones. No two light colours are the same: the dress finds
-/// its role by the colour that plotters wrote.
+/// Custom property, colour on light pages, colour on dark ones: those of `templates/style.css`, so that a figure looks the
+/// same beside its page as on it. No two light colours are the same: the dress finds its role by the colour that
+/// plotters wrote.
 ///
-/// The series are the hues of Okabe and Ito (2008), each as dark or light as it takes for a contrast of 3 to 1 with
-/// the background.
+/// The series begin with the hues of Okabe and Ito (2008), each as dark or light as it takes for a contrast of 3 to 1
+/// with the background.
 pub(super) const PALETTE: [(&str, (u8, u8, u8), &str); 12] = [
     ("--ink", (0x1b, 0x1f, 0x24), "#e7eaed"),
-    ("--soft", (0x5b, 0x64, 0x70), "#9aa4af"),
-    ("--rule", (0xdf, 0xe3, 0xe6), "#2b3138"),
+    ("--soft", (0x57, 0x60, 0x6b), "#a2acb6"),
+    ("--rule", (0xd9, 0xde, 0xe2), "#343b43"),
     ("--card", (0xff, 0xff, 0xff), "#1a1e22"),
     ("--series-1", (0x00, 0x72, 0xb2), "#5cb3ea"),
-    ("--series-2", (0xd5, 0x5e, 0x00), "#ff9a5c"),
-    ("--series-3", (0x00, 0x8a, 0x64), "#4fd0a5"),
-    ("--series-4", (0xc0, 0x5f, 0x96), "#e59ac6"),
-    ("--series-5", (0xb0, 0x78, 0x00), "#f2be4a"),
-    ("--series-6", (0x2b, 0x8a, 0xc6), "#8fd3ff"),
-    ("--series-7", (0x80, 0x78, 0x00), "#e5dc5a"),
-    ("--series-8", (0x50, 0x56, 0x5e), "#c3cad2"),
+    ("--series-2", (0xb8, 0x4d, 0x00), "#ff9a5c"),
+    ("--series-3", (0x00, 0x75, 0x5a), "#4fd0a5"),
+    ("--series-4", (0x9c, 0x40, 0x85), "#e79bc9"),
+    ("--series-5", (0x7a, 0x5c, 0x00), "#e6c24d"),
+    ("--series-6", (0x0f, 0x73, 0x80), "#6fd3dd"),
+    ("--series-7", (0x54, 0x58, 0xbd), "#a9adff"),
+    ("--series-8", (0x5f, 0x66, 0x6d), "#b5bcc4"),
 ];
 
 /// How many colours the series have.
@@ -106,6 +107,16 @@ mod tests {
             assert!(contrast(on_light, light) >= needed, "{name} on light: {}", contrast(on_light, light));
             let on_dark = contrast(parsed(on_dark), dark);
             assert!(on_dark >= needed, "{name} on dark: {on_dark}");
+        }
+    }
+
+    #[test]
+    fn a_figure_has_the_colours_of_the_page() {
+        let style = include_str!("../../../templates/style.css");
+        let (light, dark) = style.split_once("prefers-color-scheme: dark").expect("two schemes");
+        for (name, (red, green, blue), on_dark) in PALETTE {
+            assert!(light.contains(&format!("{name}: #{red:02x}{green:02x}{blue:02x};")), "{name} on light");
+            assert!(dark.contains(&format!("{name}: {on_dark};")), "{name} on dark");
         }
     }
 

@@ -1,6 +1,6 @@
 //! What changed between two plans, in words, and as marks on the nodes of either tree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,6 +43,7 @@ pub fn compared(old: &Plan, new: &Plan) -> Compared {
         Change::Altered { values, .. } => values.iter().any(|(name, ..)| !is_estimate(name)),
         _ => false,
     });
+    let shared: BTreeSet<*const Node> = [old, new].into_iter().flat_map(by_several).collect();
     let mut out = Compared { cause: sentence(diff.cause, worked).to_owned(), ..Compared::default() };
     for change in &diff.changes {
         match change {
@@ -56,10 +57,11 @@ pub fn compared(old: &Plan, new: &Plan) -> Compared {
                 put(&mut out.old, old, "moved", "stands elsewhere there".to_owned());
                 put(&mut out.new, new, "moved", "stood elsewhere".to_owned());
             }
-            Change::Altered { new, values, .. } => {
+            Change::Altered { old, new, values } => {
+                let each = [*old, *new].iter().any(|node| shared.contains(&std::ptr::from_ref(*node)));
                 let values: Vec<(String, String, String)> = values
                     .iter()
-                    .map(|(name, before, after)| (readable(name), printed(before), printed(after)))
+                    .map(|(name, before, after)| (readable(name, each), printed(before), printed(after)))
                     .collect();
                 let said = values.iter().map(|(name, before, after)| format!("{name} {before} → {after}"));
                 out.lines.push(format!("  {}: {}", new.title(), said.collect::<Vec<_>>().join(", ")));
@@ -99,12 +101,45 @@ fn is_estimate(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-/// A notebook's names in words.
-fn readable(name: &str) -> String {
-    name.replace('_', " ").to_lowercase()
+/// The nodes that several processes ran.
+fn by_several(plan: &Plan) -> impl Iterator<Item = *const Node> {
+    plan.exclusive().into_iter().filter(|own| own.processes >= 1.5).map(|own| std::ptr::from_ref(own.node))
+}
+
+/// A notebook's names in words. `each` says that one of the two nodes was run by several processes, for each of which the
+/// planner expects rows.
+fn readable(name: &str, each: bool) -> String {
+    let words = name.replace('_', " ").to_lowercase();
+    if each && name == "Plan Rows" { format!("{words} of a process") } else { words }
 }
 
 /// Numbers with thousands separators; conditions as they are.
 fn printed(value: &str) -> String {
     value.parse::<f64>().map_or_else(|_| value.to_owned(), number::count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_each_of_several_processes_expects_are_named_so() {
+        let scan = |name: &str, rows: u32, loops: u32| {
+            format!(
+                "{name} on t  (cost=0.00..9.00 rows={rows} width=4) (actual time=1.000..2.000 rows=60 loops={loops})"
+            )
+        };
+        let alone = Plan::from_text(&scan("Seq Scan", 120, 1)).expect("a plan");
+        let gathered = format!(
+            "Gather  (cost=0.00..9.00 rows=120 width=4) (actual time=1.000..2.000 rows=180 loops=1)\n  Workers Planned: 2\n  \
+             Workers Launched: 2\n  ->  {}",
+            scan("Parallel Seq Scan", 50, 3)
+        );
+        let lines = |old: &Plan, new: &Plan| compared(old, new).lines.join("\n");
+        let gathered = Plan::from_text(&gathered).expect("a plan");
+        let said = lines(&alone, &gathered);
+        assert!(said.contains("plan rows of a process 120 → 50"), "{said}");
+        let more = Plan::from_text(&scan("Seq Scan", 150, 1)).expect("a plan");
+        assert!(lines(&alone, &more).contains("plan rows 120 → 150"));
+    }
 }

@@ -3,6 +3,10 @@
 //! A note says what the plan shows and where to look; it never says what the plan cannot know: whether an index
 //! would be used, whether statistics are old, what else ran at the time.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::number;
 use crate::plan::Plan;
 
@@ -95,6 +99,9 @@ fn misestimate(rows: &Rows, at: usize) -> Found {
              share: a literal, or the value asked for beforehand, would be estimated"
                 .to_owned()
         }
+        _ if let Some(cast) = converted(row) => {
+            format!("there are no statistics of {cast}, only of the column as it is: convert the value instead")
+        }
         (_, Some(relation)) => format!(
             "run ANALYZE {relation} and see whether the estimate moves; if the conditions name several columns that \
              go together, CREATE STATISTICS on them"
@@ -116,6 +123,19 @@ fn asks_for_later_value(row: &Row) -> bool {
     };
     let conditions = ["Index Cond", "Recheck Cond", "Filter", "TID Cond"].into_iter();
     conditions.filter_map(|name| row.own.node.property(name)?.as_str()).any(later)
+}
+
+/// The first column that a filter converts before it compares, with its cast: `(user_id)::numeric`.
+///
+/// A cast to text is left out: of a varchar it changes nothing, and an index serves it.
+fn converted(row: &Row) -> Option<String> {
+    static CAST: LazyLock<Regex> = LazyLock::new(|| {
+        let name = r#"(?:[a-z_][a-z0-9_$]*|"(?:[^"]|"")+")"#;
+        Regex::new(&format!(r"\({name}(?:\.{name})?\)::[a-z][a-z0-9 ]*[a-z0-9]")).expect("a pattern")
+    });
+    let filter = row.own.node.property("Filter")?.as_str()?;
+    let mut casts = CAST.find_iter(filter).map(|found| found.as_str());
+    casts.find(|cast| !cast.ends_with("::text")).map(str::to_owned)
 }
 
 /// Whether settings keep the planner from using indexes, so that a plan without one says nothing of those there are.
@@ -142,6 +162,13 @@ fn thrown_away(row: &Row, forced: bool) -> Found {
         "an index that also has the filter's columns would leave these rows unread; whether the planner takes it, try"
     } else if node.node_type() == "Seq Scan" && forced {
         "settings keep the planner from indexes here: see what it takes without them"
+    } else if let Some(cast) = converted(row).filter(|_| node.node_type() == "Seq Scan") {
+        return Some((
+            seen,
+            format!(
+                "its filter compares {cast}, which an index on the column itself does not serve: convert the value instead"
+            ),
+        ));
     } else if node.node_type() == "Seq Scan" {
         "an index on the filter's columns would leave these rows unread; whether the planner takes it, try"
     } else {
@@ -284,4 +311,41 @@ fn whole(plan: &Plan) -> Vec<Note> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(filter: &str) -> Vec<Note> {
+        let text = format!(
+            "Seq Scan on events  (cost=0.00..9.00 rows=25000 width=4) (actual time=1.000..2.000 rows=5 loops=1)\n  \
+             Filter: {filter}\n  Rows Removed by Filter: 4999995\n"
+        );
+        let plan = Plan::from_text(&text).expect("a plan");
+        of(&plan, &Rows::of(&plan))
+    }
+
+    fn next(filter: &str) -> String {
+        scan(filter).into_iter().map(|note| note.next).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_column_that_is_converted_is_what_keeps_index_and_statistics_out() {
+        let said = next("((user_id)::numeric = 500001.0)");
+        assert_eq!(said.matches("(user_id)::numeric").count(), 2, "{said}");
+        assert!(!said.contains("ANALYZE") && !said.contains("an index on the filter"), "{said}");
+        let said = next(r#"((e."User Id")::double precision = '1'::double precision)"#);
+        assert!(said.contains(r#"(e."User Id")::double precision"#), "{said}");
+    }
+
+    #[test]
+    fn values_may_be_converted_and_varchar_is_read_as_text() {
+        for filter in
+            ["(user_id = '500001'::bigint)", "((name)::text = 'x'::text)", "(user_id = (1)::bigint)"]
+        {
+            let said = next(filter);
+            assert!(said.contains("ANALYZE events") && said.contains("an index on the filter"), "{said}");
+        }
+    }
 }

@@ -59,15 +59,18 @@ impl<'p> Rows<'p> {
             .map(|estimate| (std::ptr::from_ref(estimate.node), estimate))
             .collect();
         let drawn = branches(&owns);
-        let rows = owns.into_iter().zip(drawn).map(|(own, (branches, trunk))| Row {
-            share: read(&own).map(|amount| amount / whole),
-            estimate: estimates.get(&std::ptr::from_ref(own.node)).copied(),
-            title: title(&own),
-            details: details(&own),
-            rank: None,
-            branches,
-            trunk,
-            own,
+        let rows = owns.into_iter().zip(drawn).map(|(own, (branches, trunk))| {
+            let estimate = estimates.get(&std::ptr::from_ref(own.node)).copied();
+            Row {
+                share: read(&own).map(|amount| amount / whole),
+                title: title(&own),
+                details: details(&own, estimate),
+                rank: None,
+                estimate,
+                branches,
+                trunk,
+                own,
+            }
         });
         let mut rows: Vec<Row> = rows.collect();
         rank(&mut rows);
@@ -166,7 +169,7 @@ fn title(own: &Own) -> String {
 }
 
 /// Conditions, and what the node says of its work.
-fn details(own: &Own) -> Vec<String> {
+fn details(own: &Own, estimate: Option<Estimate>) -> Vec<String> {
     let node = own.node;
     let mut out = vec![];
     if node.executed() == Some(false) {
@@ -188,7 +191,9 @@ fn details(own: &Own) -> Vec<String> {
             out.push(format!("{name}: {}", keys.join(", ")));
         }
     }
-    out.extend(work(own));
+    out.extend(
+        processes(own, estimate).into_iter().chain(work(own)).reduce(|all, one| format!("{all} · {one}")),
+    );
     out.extend(node.unknown_properties().map(|(name, value)| {
         format!("{name}: {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }));
@@ -209,22 +214,34 @@ pub(super) const CONDITIONS: [(&str, Option<&str>); 10] = [
     ("Cache Key", None),
 ];
 
+/// How many processes ran it, and what its numbers are of them.
+fn processes(own: &Own, estimate: Option<Estimate>) -> Option<String> {
+    if own.processes < 1.5 || own.node.loops().is_none() {
+        return None;
+    }
+    // Rows are those of all where each process produces a share of them, and of one where each produces its own.
+    let shares = estimate.is_some_and(|estimate| Some(estimate.expected) != own.node.plan_rows());
+    let numbers = if shares {
+        "rows and blocks are of all, time is of one on average"
+    } else {
+        "blocks are of all, rows and time of one on average"
+    };
+    Some(format!("by {} processes: {numbers}", number::count(own.processes.round())))
+}
+
 /// What a node did besides returning rows, in words.
 fn work(own: &Own) -> Vec<String> {
     let node = own.node;
     let count = |name: &str| node.number(name);
     let shown = number::count;
     let mut out = vec![];
-    if own.processes >= 1.5 && node.loops().is_some() {
-        out.push(format!("by {} processes, its numbers their average", shown(own.processes.round())));
-    }
     if let (Some(planned), Some(launched)) = (count("Workers Planned"), count("Workers Launched")) {
         out.push(format!("{} of {} workers came", shown(launched), shown(planned)));
     }
     if let (Some(method), Some(kind), Some(space)) = (
         node.property("Sort Method").and_then(|value| value.as_str()),
         node.property("Sort Space Type").and_then(|value| value.as_str()),
-        count("Sort Space Used"),
+        node.sort_space(),
     ) {
         out.push(format!("{method} in {} of {}", number::bytes(space * 1024.0), kind.to_lowercase()));
     }
@@ -251,5 +268,5 @@ fn work(own: &Own) -> Vec<String> {
     if node.properties().flag("Disabled") {
         out.push("disabled by a setting, and chosen for want of another way".to_owned());
     }
-    if out.is_empty() { out } else { vec![out.join(" · ")] }
+    out
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::metric::Metric;
 use crate::number;
 use crate::plan::{Node, Plan};
 
@@ -272,11 +273,11 @@ const SAID: &[&str] = &[
 /// What the server said of a node and is not shown elsewhere. Zeros and flags that are off are left out, as
 /// EXPLAIN's text leaves them out.
 fn numbers(node: &Node) -> Vec<(String, String)> {
-    let value = |value: &Value| match value {
+    let value = |name: &str, value: &Value| match value {
         Value::Bool(false) | Value::Null => None,
         Value::Bool(true) => Some("yes".to_owned()),
         Value::Number(number) => {
-            number.as_f64().filter(|number| *number != 0.0).map(|number| number.to_string())
+            number.as_f64().filter(|number| *number != 0.0).map(|number| with_unit(name, number))
         }
         Value::String(text) => Some(text.clone()),
         Value::Array(items) => {
@@ -290,7 +291,20 @@ fn numbers(node: &Node) -> Vec<(String, String)> {
         .properties()
         .iter()
         .filter(|(name, said)| !SAID.contains(name) && !is_condition(name) && !own_name(name, said));
-    shown.filter_map(|(name, said)| Some((name.to_owned(), value(said)?))).collect()
+    shown.filter_map(|(name, said)| Some((name.to_owned(), value(name, said)?))).collect()
+}
+
+/// A number as EXPLAIN counts what bears that name.
+fn with_unit(name: &str, value: f64) -> String {
+    match name {
+        _ if name.ends_with(" Time") => number::milliseconds(value),
+        _ if name.ends_with(" Cost") => number::metric(Metric::Cost, value),
+        "Plan Width" | "WAL Bytes" => number::bytes(value),
+        "Sort Space Used" | "Peak Memory Usage" | "Disk Usage" | "Maximum Storage" => {
+            number::bytes(value * 1024.0)
+        }
+        _ => number::count(value),
+    }
 }
 
 /// Conditions stand among the details.

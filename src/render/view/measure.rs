@@ -27,6 +27,8 @@ pub(in crate::render) struct MeasureView {
     pub not_run: bool,
     /// One query, where all arms share it.
     pub query: Option<String>,
+    /// Where they do not: each query, after the names of the arms that have it.
+    pub queries: Vec<(Vec<String>, String)>,
     /// The heads of the table's columns.
     pub header: Vec<HeadView>,
     /// The table's rows, one per arm; the first cell is the arm's name, the second the node that was chosen.
@@ -57,6 +59,8 @@ pub(in crate::render) struct ArmView {
     pub file: String,
     /// EXPLAIN's text, untouched.
     pub plan: String,
+    /// Whether the text is of another execution than the tree.
+    pub apart: bool,
     /// The same plan as a tree.
     pub tree: TreeView,
     /// What is special about this capture or its timing.
@@ -70,31 +74,47 @@ pub(super) fn measure_view(
     verdicts: Vec<VerdictView>,
 ) -> MeasureView {
     let columns = columns_worth_showing(subject, measure);
-    let mut header = vec![HeadView::words("arm"), HeadView::words("node")];
+    let mut header = vec![HeadView::words("arm"), HeadView::words("plan")];
     header.extend(columns.iter().map(|metric| HeadView::metric(*metric)));
+    let found = measure.arms.iter().filter_map(|arm| {
+        let result = subject.analysis.arm(&ArmKey::new(&measure.id, arm.id.as_deref()))?;
+        Some((arm_name(measure, arm), result))
+    });
+    let found: Vec<(String, &ArmResult)> = found.collect();
+    let deeds = acts::deeds(subject, &found.iter().map(|(_, result)| *result).collect::<Vec<_>>());
     let mut rows = Vec::new();
     let mut arms = Vec::new();
-    for arm in &measure.arms {
-        let key = ArmKey::new(&measure.id, arm.id.as_deref());
-        let Some(result) = subject.analysis.arm(&key) else { continue };
-        let name = arm_name(measure, arm);
-        let mut row = vec![name.clone(), acts::deed(subject, result)];
+    for ((name, result), deed) in found.into_iter().zip(deeds) {
+        let mut row = vec![name.clone(), deed];
         row.extend(columns.iter().map(|metric| metric_cell(result, *metric)));
         rows.push(row);
-        arms.extend(arm_view(subject, &key, result, name));
+        arms.extend(arm_view(subject, &result.key, result, name));
     }
-    let first = arms.first().map(|arm: &ArmView| arm.query.clone());
-    let shared = first.filter(|query| arms.iter().all(|arm| arm.query == *query));
+    let mut queries = queries(&arms);
+    let shared = if queries.len() == 1 { queries.pop() } else { None };
     MeasureView {
         id: measure.id.clone(),
         label: measure.label.clone(),
         not_run: was_not_run(subject, step.number),
-        query: shared,
+        query: shared.map(|(_, query)| query),
+        queries,
         header,
         rows,
         arms,
         verdicts,
     }
+}
+
+/// Each query, after the names of the arms that have it.
+fn queries(arms: &[ArmView]) -> Vec<(Vec<String>, String)> {
+    let mut queries: Vec<(Vec<String>, String)> = Vec::new();
+    for arm in arms {
+        match queries.iter_mut().find(|(_, query)| *query == arm.query) {
+            Some((names, _)) => names.push(arm.name.clone()),
+            None => queries.push((vec![arm.name.clone()], arm.query.clone())),
+        }
+    }
+    queries
 }
 
 /// Always these, and what else the plans of this measure report and is not zero everywhere.
@@ -129,6 +149,7 @@ fn arm_view(subject: Subject<'_>, key: &ArmKey, result: &ArmResult, name: String
         within: event.within.clone(),
         file: captured.file.clone(),
         plan: captured.text.trim_end().to_owned(),
+        apart: captured.apart(),
         tree: TreeView::of(&captured.plan),
         notes: about::notes(event, result),
     })

@@ -36,6 +36,8 @@ pub(in crate::render) struct SideView {
     pub annotated: Option<String>,
     /// EXPLAIN's text, untouched.
     pub plan: Option<String>,
+    /// Whether the text is of another execution than the tree.
+    pub apart: bool,
     /// The file of that text, relative to the report.
     pub file: Option<String>,
 }
@@ -77,6 +79,7 @@ fn side(name: String, captured: Option<&Captured>, tree: Option<TreeView>) -> Si
         tree,
         annotated: captured.map(|captured| plan_text(&captured.plan, WIDTH, Paint { colour: false })),
         plan: captured.map(|captured| captured.text.trim_end().to_owned()),
+        apart: captured.is_some_and(Captured::apart),
         file: captured.map(|captured| captured.file.clone()),
     }
 }
