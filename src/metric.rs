@@ -87,7 +87,7 @@ metrics! {
     ExactBlocks "exact_blocks" Counter Blocks "heap blocks of bitmap scans whose rows were known exactly";
     LossyBlocks "lossy_blocks" Counter Blocks "heap blocks of bitmap scans that had to be rechecked whole";
     RowsRemoved "rows_removed" Counter Count "rows read and thrown away by filters, join filters and rechecks, over all loops";
-    QError "q_error" Counter Ratio "the worst misestimate of rows in the tree, as a factor; see docs/method.md";
+    QError "q_error" Counter Ratio "the worst misestimate of rows in the tree, as a factor: the larger of estimate and fact over the smaller";
     WorkersPlanned "workers_planned" Counter Count "parallel workers that the planner asked for";
     WorkersLaunched "workers_launched" Counter Count "parallel workers that came";
     SortSpace "sort_space" Counter Kilobytes "memory or disk that sorts used";
