@@ -131,11 +131,9 @@ pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
     }
     out.push_str(&left_out(&not_run, paint));
     for (name, named) in &subject.judgement.named {
-        let interval = named
-            .interval
-            .map(|i| format!("  [{} – {}]", number::significant(i.lo), number::significant(i.hi)))
-            .unwrap_or_default();
-        let _ = writeln!(out, "  {name} = {}{interval}", number::significant(named.value));
+        let interval =
+            named.shown_interval().map(|ends| format!("  [{}]", ends.join(" – "))).unwrap_or_default();
+        let _ = writeln!(out, "  {name} = {}{interval}", named.shown());
     }
     let count = |outcome| subject.judgement.count(outcome);
     let seconds = subject.recording.manifest.seconds.map(|s| format!(" · {}", number::milliseconds(s * 1e3)));
