@@ -60,9 +60,7 @@ fn applies(condition: &Condition, recording: &Recording, point: Option<&Point>) 
     let own = |name: &str| recording.notebook.params.iter().find(|(n, _)| n == name).map(|(_, value)| value);
     let parameter = |name: &str| point.and_then(|point| point.value(name)).or_else(|| own(name));
     match condition {
-        Condition::Version(comparison) => {
-            comparison.holds(f64::from(recording.manifest.server.version_num / 10_000))
-        }
+        Condition::Version(comparison) => comparison.holds(f64::from(recording.manifest.server.major())),
         Condition::Profile(name) => recording.manifest.profile.as_deref().unwrap_or("default") == name,
         Condition::Parameter(name, comparison) => match parameter(name) {
             Some(Scalar::Integer(value)) => comparison.holds(*value as f64),
@@ -79,11 +77,16 @@ struct Finding {
     seen: String,
     nearest: Option<String>,
     tree: Option<String>,
+    next: Option<String>,
 }
 
 impl Finding {
     fn plain(outcome: Outcome, seen: String) -> Self {
-        Self { outcome, seen, nearest: None, tree: None }
+        Self { outcome, seen, nearest: None, tree: None, next: None }
+    }
+
+    fn with_next(self, next: String) -> Self {
+        Self { next: Some(next), ..self }
     }
 
     fn into_verdict(
@@ -103,7 +106,7 @@ impl Finding {
             evidence: captured.map(|captured| captured.file.clone()),
             nearest: self.nearest,
             tree: self.tree,
-            next: None,
+            next: self.next,
         }
     }
 }
@@ -134,12 +137,13 @@ fn missing(patterns: &[Pattern], captured: &Captured) -> Option<Finding> {
         .iter()
         .flat_map(|pattern| pattern.relations().into_iter().chain(pattern.indexes()))
         .find(|name| missing.contains(*name))?;
-    Some(Finding::plain(
-        Outcome::NotRun,
-        format!(
-            "no table or index is named {name} in this database: correct the name, or create it in a step before"
-        ),
-    ))
+    let finding =
+        Finding::plain(Outcome::NotRun, format!("no table or index is named {name} in this database"));
+    let next = captured.event.advice.get(name).cloned();
+    Some(
+        finding
+            .with_next(next.unwrap_or_else(|| "correct the name, or create it in a step before".to_owned())),
+    )
 }
 
 fn hold_any(patterns: &[Pattern], captured: &Captured) -> Finding {
@@ -159,6 +163,7 @@ fn hold_any(patterns: &[Pattern], captured: &Captured) -> Finding {
         seen: nearest.clone().unwrap_or_else(|| captured.plan.root.title()),
         nearest,
         tree: Some(captured.plan.skeleton()),
+        next: None,
     }
 }
 
@@ -173,6 +178,7 @@ fn hold_never(pattern: &Pattern, captured: &Captured) -> Finding {
             seen: node.title(),
             nearest: Some(node.title()),
             tree: Some(captured.plan.skeleton()),
+            next: None,
         },
     }
 }
