@@ -162,8 +162,21 @@ impl<'a> Judge<'a> {
                 let step = self.analysis.arm(&key).map(|arm| step_outcome(self.recording, arm.step));
                 (Outcome::NotRun, format!("{key} was not measured: {}", not_run(step.flatten())))
             }
-            None => (Outcome::Fail, self.uncrossed(claim).unwrap_or_else(|| error.to_string())),
+            None => {
+                let why = self.uncrossed(claim).or_else(|| self.unreported(claim));
+                (Outcome::Fail, why.unwrap_or_else(|| error.to_string()))
+            }
         }
+    }
+
+    /// Why a metric of a plan has no value.
+    fn unreported(&self, claim: &Claim) -> Option<String> {
+        let has = |key: &ArmKey, metric: &Metric| {
+            self.analysis.arm(key).is_some_and(|arm| arm.metrics.contains_key(metric))
+        };
+        let (key, metric) = self.metrics_used(claim).into_iter().find(|(key, metric)| !has(key, metric))?;
+        let why = metric.absence(self.recording.manifest.server.major())?;
+        Some(format!("{}.{metric} has no value: {why}", key.path()))
     }
 
     /// Why an end of a crossing has no value.

@@ -19,6 +19,7 @@ pub(super) fn judge(
 ) -> Vec<Verdict> {
     let captured = recording.captures.get(key);
     let result = analysis.arm(key);
+    let major = recording.manifest.server.major();
     let mut verdicts: Vec<Verdict> = arm
         .expect
         .iter()
@@ -27,7 +28,7 @@ pub(super) fn judge(
         })
         .map(|expectation| {
             let finding = match (captured, result) {
-                (Some(captured), Some(result)) => hold(expectation, captured, result),
+                (Some(captured), Some(result)) => hold(expectation, captured, result, major),
                 _ => Finding::plain(Outcome::NotRun, not_run(step_outcome(recording, step))),
             };
             finding.into_verdict(key, step, expectation, captured)
@@ -71,6 +72,10 @@ fn applies(condition: &Condition, recording: &Recording, point: Option<&Point>) 
     }
 }
 
+/// What to do about a metric that the plan does not have.
+const ON_ABSENCE: &str = "what a plan does not report is not 0: leave this expectation out, or say under `plan` which node \
+    must be there, and under `when: [{version: …}]` since when";
+
 /// What was found, before it is put beside what was expected.
 struct Finding {
     outcome: Outcome,
@@ -111,18 +116,21 @@ impl Finding {
     }
 }
 
-fn hold(expectation: &Expectation, captured: &Captured, result: &ArmResult) -> Finding {
+fn hold(expectation: &Expectation, captured: &Captured, result: &ArmResult, major: u32) -> Finding {
     match &expectation.what {
-        Expected::Metric(metric, comparison) => hold_metric(*metric, comparison, result),
+        Expected::Metric(metric, comparison) => hold_metric(*metric, comparison, (result, major)),
         Expected::Plan(pattern) => hold_any(std::slice::from_ref(pattern), captured),
         Expected::Any(patterns) => hold_any(patterns, captured),
         Expected::Never(pattern) => hold_never(pattern, captured),
     }
 }
 
-fn hold_metric(metric: Metric, comparison: &Comparison, result: &ArmResult) -> Finding {
+fn hold_metric(metric: Metric, comparison: &Comparison, (result, major): (&ArmResult, u32)) -> Finding {
     match result.metrics.get(&metric) {
-        None => Finding::plain(Outcome::Fail, format!("the server reported no {metric} for this plan")),
+        None => match metric.absence(major) {
+            Some(why) => Finding::plain(Outcome::Fail, why).with_next(ON_ABSENCE.to_owned()),
+            None => Finding::plain(Outcome::Fail, format!("the server reported no {metric} for this plan")),
+        },
         Some(value) => {
             let outcome = if comparison.holds(*value) { Outcome::Pass } else { Outcome::Fail };
             Finding::plain(outcome, value.to_string())

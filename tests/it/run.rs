@@ -251,6 +251,23 @@ fn what_the_server_does_not_know_comes_with_the_nearest_name() {
 }
 
 #[test]
+fn a_metric_that_no_node_reports_is_explained() {
+    let notebook = SMALL
+        .replace("        blocks: < 10\n", "        heap_fetches: 0\n        index_searches: 1\n")
+        .replace("      - lookup.blocks < scan.blocks\n", "      - scan.lossy_blocks == 0\n");
+    let project = Project::with("small", &notebook);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+    for part in [
+        "no node of the plan reports heap_fetches; it comes from Index Only Scan",
+        "PostgreSQL 15 reports no index_searches",
+        "scan.lossy_blocks has no value: no node of the plan reports lossy_blocks; it comes from Bitmap Heap Scan",
+        "next: what a plan does not report is not 0",
+    ] {
+        assert!(said.out.contains(part), "no {part:?} in\n{}", said.out);
+    }
+}
+
+#[test]
 fn sql_that_fails_is_a_verdict_and_the_rest_is_not_run() {
     let notebook =
         SMALL.replace("CREATE INDEX t_v ON t (v) INCLUDE (id);", "CREATE INDEX t_v ON t\n        (bogus);");
