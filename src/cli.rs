@@ -168,9 +168,9 @@ pub struct ListArgs {
 /// `planbook render`
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// Folders of recordings, or folders that hold some; all results when none is named
-    #[arg(value_name = "DIR")]
-    pub folders: Vec<PathBuf>,
+    /// Notebooks, by name or path, or folders that hold recordings; all results when none is named
+    #[arg(value_name = "NOTEBOOK|DIR")]
+    pub recordings: Vec<PathBuf>,
     /// Where things are
     #[command(flatten)]
     pub places: Places,

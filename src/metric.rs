@@ -36,6 +36,7 @@ pub enum Unit {
 }
 
 mod compute;
+mod reported;
 
 pub use compute::of_plan;
 

@@ -94,7 +94,13 @@ pub fn bytes(value: f64) -> String {
 /// The value of a metric, in its unit where the unit is not plain.
 #[must_use]
 pub fn metric(metric: Metric, value: f64) -> String {
-    match metric.unit() {
+    in_unit(metric.unit(), value)
+}
+
+/// A number in its unit where the unit is not plain.
+#[must_use]
+pub fn in_unit(unit: Unit, value: f64) -> String {
+    match unit {
         Unit::Milliseconds => milliseconds(value),
         Unit::Count | Unit::Blocks => count(value),
         Unit::Kilobytes => format!("{} kB", count(value)),

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::nearest;
+
 use super::CommandError;
 
 /// The notebooks of a folder, sorted by name.
@@ -53,6 +55,52 @@ pub(super) fn notebook(name: &str, folder: &Path) -> Result<PathBuf, CommandErro
         None => "`planbook list` shows the notebooks".to_owned(),
     };
     Err(CommandError::usage(format!("{} holds no notebook named {name}", folder.display()), next))
+}
+
+/// Every recording of the folder of results.
+pub(super) fn all_recordings(results: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    let found = recordings(results);
+    if found.is_empty() {
+        let next = "run a notebook first, or name the folder of the recordings with --results DIR";
+        return Err(CommandError::usage(format!("{} holds no recording", results.display()), next));
+    }
+    Ok(found)
+}
+
+/// The recordings that a word names: those at or below a folder, else all of the notebook of that name or path.
+pub(super) fn recordings_named(named: &Path, results: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    let below = recordings(named);
+    if !below.is_empty() {
+        return Ok(below);
+    }
+    let name = notebook_name(named);
+    let of_notebook = results.join(&name);
+    let found = recordings(&of_notebook);
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let recorded = recorded_names(results);
+    let next = match nearest::nearest(&name, recorded.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`? `planbook list` shows what has been recorded"),
+        None => format!(
+            "name a notebook that has been run, or a folder of recordings; `planbook run {name}` records it"
+        ),
+    };
+    let looked = format!("neither {} nor {} holds one", named.display(), of_notebook.display());
+    Err(CommandError::usage(format!("no recording of {name}: {looked}"), next))
+}
+
+/// What a notebook's results are filed under: a name as it is, a file's without its ending.
+fn notebook_name(named: &Path) -> String {
+    let name = if is_yaml(named) { named.file_stem() } else { named.file_name() };
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The notebooks that have a recording.
+fn recorded_names(results: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(results) else { return Vec::new() };
+    let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    folders.filter(|path| !recordings(path).is_empty()).map(|path| notebook_name(&path)).collect()
 }
 
 /// Every recording at or below a folder, sorted; folders of cut runs only when named themselves.

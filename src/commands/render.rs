@@ -13,18 +13,12 @@ use super::{CommandError, error, find, index, show, talk};
 
 /// Makes the reports of recordings again, without a server.
 pub(super) fn run(args: &RenderArgs) -> Result<u8, CommandError> {
-    let all = [args.places.results.clone()];
-    let folders = if args.folders.is_empty() { &all[..] } else { &args.folders[..] };
     let mut found = Vec::new();
-    for folder in folders {
-        let recordings = find::recordings(folder);
-        if recordings.is_empty() {
-            return Err(CommandError::usage(
-                format!("{} holds no recording", folder.display()),
-                "name a folder with a manifest.json in it, or run a notebook first",
-            ));
-        }
-        found.extend(recordings);
+    if args.recordings.is_empty() {
+        found = find::all_recordings(&args.places.results)?;
+    }
+    for named in &args.recordings {
+        found.extend(find::recordings_named(named, &args.places.results)?);
     }
     let templates = templates(args.reports.folder().as_deref())?;
     // One that is damaged does not keep the others from their reports.

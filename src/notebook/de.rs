@@ -17,6 +17,7 @@ use serde::forward_to_deserialize_any;
 
 use crate::nearest::nearest;
 
+use super::example;
 use super::fault::Fault;
 use super::node::{Content, NodeId, Tree};
 use super::source::Place;
@@ -328,7 +329,10 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Halt> {
-        let all = self.map(&format!("{name} with its keys"))?;
+        let all = self.map(&format!("{name} with its keys")).map_err(|halt| Halt {
+            help: example::of(name, self.reader.tree, self.id).unwrap_or_else(|| halt.help.clone()),
+            ..halt
+        })?;
         let mut entries = self.entries(all);
         for (at, (key, _)) in all.iter().enumerate() {
             let text = self.reader.tree.text(*key);

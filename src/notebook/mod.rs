@@ -8,6 +8,7 @@
 
 mod convert;
 mod de;
+mod example;
 mod fault;
 mod figure;
 mod files;

@@ -344,6 +344,9 @@ pub struct CaptureEvent {
     /// Names in expectations that no relation bore when the plan was captured.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub missing: BTreeSet<String>,
+    /// What to write instead of those names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub advice: BTreeMap<String, String>,
     /// Partitions and children of the relations named in expectations.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub families: BTreeMap<String, BTreeSet<String>>,

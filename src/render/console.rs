@@ -129,13 +129,11 @@ pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
         out.push_str(&trouble(subject, verdict, folder, paint));
         out.push('\n');
     }
-    out.push_str(&left_out(&not_run, paint));
+    out.push_str(&left_out(subject, &not_run, paint));
     for (name, named) in &subject.judgement.named {
-        let interval = named
-            .interval
-            .map(|i| format!("  [{} – {}]", number::significant(i.lo), number::significant(i.hi)))
-            .unwrap_or_default();
-        let _ = writeln!(out, "  {name} = {}{interval}", number::significant(named.value));
+        let interval =
+            named.shown_interval().map(|ends| format!("  [{}]", ends.join(" – "))).unwrap_or_default();
+        let _ = writeln!(out, "  {name} = {}{interval}", named.shown());
     }
     let count = |outcome| subject.judgement.count(outcome);
     let seconds = subject.recording.manifest.seconds.map(|s| format!(" · {}", number::milliseconds(s * 1e3)));
@@ -153,26 +151,42 @@ pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
 }
 
 /// Verdicts that were not run, by reason: what one failed step takes with it is said in one line.
-fn left_out(verdicts: &[&Verdict], paint: Paint) -> String {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+fn left_out(subject: Subject<'_>, verdicts: &[&Verdict], paint: Paint) -> String {
+    let mut reasons: Vec<(&Verdict, Vec<&str>)> = Vec::new();
     for verdict in verdicts {
-        match reasons.iter_mut().find(|(seen, _)| *seen == verdict.seen) {
+        match reasons.iter_mut().find(|(first, _)| first.seen == verdict.seen) {
             Some((_, subjects)) => subjects.push(&verdict.subject),
-            None => reasons.push((&verdict.seen, vec![&verdict.subject])),
+            None => reasons.push((verdict, vec![&verdict.subject])),
         }
     }
     let mut out = String::new();
-    for (seen, mut subjects) in reasons {
+    for (first, mut subjects) in reasons {
         let count = subjects.len();
         subjects.dedup();
+        let whose = subjects.join(", ");
+        let which =
+            if count == 1 { format!("{whose}: ") } else { format!("{count} of {whose}, the first: ") };
         let _ = writeln!(
             out,
-            "  {} not run: {seen}\n      {count} of {}\n",
+            "  {} not run: {}\n      {which}{}\n      {}:{}",
             paint.mark(Outcome::NotRun),
-            subjects.join(", ")
+            first.seen,
+            first.expected,
+            file(subject, first),
+            first.line
         );
+        if let Some(next) = &first.next {
+            let _ = writeln!(out, "      next: {next}");
+        }
+        out.push('\n');
     }
     out
+}
+
+/// The file whose line a verdict names.
+fn file<'a>(subject: Subject<'a>, verdict: &Verdict) -> &'a str {
+    let dataset = subject.notebook.dataset.as_ref().filter(|_| verdict.step == 0);
+    dataset.map_or(&subject.notebook.source.name, |dataset| &dataset.source.name)
 }
 
 fn trouble(subject: Subject<'_>, verdict: &Verdict, folder: &Path, paint: Paint) -> String {
@@ -187,16 +201,7 @@ fn trouble(subject: Subject<'_>, verdict: &Verdict, folder: &Path, paint: Paint)
             format!("saw {}", verdict.seen)
         }
     );
-    let file = if verdict.step == 0 {
-        subject
-            .notebook
-            .dataset
-            .as_ref()
-            .map_or(&subject.notebook.source.name, |dataset| &dataset.source.name)
-    } else {
-        &subject.notebook.source.name
-    };
-    let _ = writeln!(out, "      {file}:{}", verdict.line);
+    let _ = writeln!(out, "      {}:{}", file(subject, verdict), verdict.line);
     if let Some(statement) = failed_statement(subject, verdict) {
         push_indented(&mut out, &statement);
     }

@@ -1,13 +1,14 @@
-//! Markdown in which nothing can act, whatever shows it: what `prose` does for a page, done to the text itself.
+//! Markdown in which nothing can act and nothing is a second title, whatever shows it: what `prose` does for a page, done to
+//! the text itself.
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Tag};
+use pulldown_cmark::{Event, HeadingLevel, Tag};
 
 use super::prose::{is_beside, may_lead_to, parser};
 
-/// The text with its HTML, and its links to places that act, as plain text; images from elsewhere become links. What is
-/// harmless stays byte for byte.
+/// The text with its HTML, and its links to places that act, as plain text; images from elsewhere become links, titles
+/// headings below that of the report. What is harmless stays byte for byte.
 pub(super) fn harmless(markdown: &str) -> String {
     let mut text = markdown.to_owned();
     loop {
@@ -37,12 +38,26 @@ fn edits(text: &str) -> Vec<(Range<usize>, &'static str)> {
             Event::Start(Tag::Link { dest_url, .. }) if !may_lead_to(&dest_url) => {
                 edits.push((range.start..range.start, "\\"));
             }
+            Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => edits.extend(lowered(text, range)),
             _ => {}
         }
     }
     edits.sort_by_key(|(range, _)| range.start);
     edits.dedup();
     edits
+}
+
+/// What makes a title a heading of the second level: one more `#`, or a line of `-` below it.
+fn lowered(text: &str, title: Range<usize>) -> Vec<(Range<usize>, &'static str)> {
+    let written = text[title.clone()].trim_end();
+    let below = title.start + written.rfind('\n').map_or(0, |at| at + 1);
+    let line = &text[below..title.start + written.len()];
+    if below > title.start && line.trim_start_matches(['>', ' ', '\t']).bytes().all(|byte| byte == b'=') {
+        let signs = line.match_indices('=').map(|(at, _)| below + at);
+        return signs.map(|at| (at..at + 1, "-")).collect();
+    }
+    let sign = written.find('#').map(|at| title.start + at);
+    sign.map(|at| (at..at, "#")).into_iter().collect()
 }
 
 fn is_escaped(text: &str, at: usize) -> bool {
@@ -58,11 +73,25 @@ mod tests {
     #[test]
     fn what_is_harmless_stays() {
         for text in [
-            "# A `<b>` heading\n\n> 1 < 2 and 3 > 2, [a link](https://x.org), <https://x.org>, ![a plot](p.svg)\n",
+            "## A `<b>` heading\n\n> 1 < 2 and 3 > 2, [a link](https://x.org), <https://x.org>, ![a plot](p.svg)\n",
             "```html\n<script>alert(1)</script>\n```\n\n| a | b |\n|---|---|\n| 1 | *2* |\n",
             "\\<b> &lt;b&gt;\n",
         ] {
             assert_eq!(harmless(text), text);
+        }
+    }
+
+    #[test]
+    fn no_title_stands_beside_that_of_the_report() {
+        for (title, heading) in [
+            ("# Result\n\ntext\n\n## More", "## Result\n\ntext\n\n## More"),
+            ("Two\nlines\n=====\n\ntext", "Two\nlines\n-----\n\ntext"),
+            ("> # Result\n", "> ## Result\n"),
+            ("> Result\n> ===\n", "> Result\n> ---\n"),
+            ("- # Result #\n", "- ## Result #\n"),
+            ("```sql\n# no heading\n```\n", "```sql\n# no heading\n```\n"),
+        ] {
+            assert_eq!(harmless(title), heading);
         }
     }
 
@@ -87,7 +116,9 @@ mod tests {
         assert_eq!(harmless("[![x](//x.org/a)](data:b)"), "\\[\\[image: x](//x.org/a)](data:b)");
     }
 
-    const PIECES: [&str; 22] = [
+    const PIECES: [&str; 24] = [
+        "# ",
+        "=\n",
         "<",
         ">",
         "b",
@@ -119,6 +150,8 @@ mod tests {
             prop_assert!(edits(&text).is_empty());
             for event in parser(&text) {
                 prop_assert!(!matches!(event, Event::Html(_) | Event::InlineHtml(_)), "{text}");
+                let title = matches!(event, Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }));
+                prop_assert!(!title, "{text}");
             }
         }
     }

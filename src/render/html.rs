@@ -11,6 +11,7 @@ use super::prose;
 /// Adds the filters of pages. `beside` serves markdown too.
 pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("inline", |markdown: &str| Value::from_safe_string(prose::line(markdown)));
+    environment.add_filter("ticked", |text: &str| Value::from_safe_string(ticked(text)));
     environment.add_filter("beside", |path: &str| beside(path));
     environment.add_filter("line_count", |text: &str| text.lines().count());
     environment.add_filter("csp_hash", |text: &str| csp_hash(text));
@@ -22,6 +23,19 @@ pub(super) fn write(out: &mut Output, state: &mut State, value: &Value) -> Resul
         Some(text) => out.write_str(&prose::escaped(text)).map_err(Error::from),
         None => minijinja::escape_formatter(out, state, value),
     }
+}
+
+/// A message as HTML: what stands between two backticks is code. One backtick too many is part of the text, and then all are.
+fn ticked(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return prose::escaped(text);
+    }
+    let shown = parts.iter().enumerate().map(|(at, part)| match prose::escaped(part) {
+        code if at % 2 == 1 => format!("<code>{code}</code>"),
+        plain => plain,
+    });
+    shown.collect()
 }
 
 /// What stays as it is in the path of a file.
@@ -48,6 +62,18 @@ fn csp_hash(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn backticks_of_a_message_are_code() {
+        for (text, html) in [
+            ("the session `lunch` holds it", "the session <code>lunch</code> holds it"),
+            ("`a` < `<b>`", "<code>a</code> &lt; <code>&lt;b&gt;</code>"),
+            ("syntax error at or near \"`\"", "syntax error at or near &quot;`&quot;"),
+            ("no code", "no code"),
+        ] {
+            assert_eq!(ticked(text), html);
+        }
+    }
 
     #[test]
     fn a_path_leads_to_a_file_beside_the_page() {

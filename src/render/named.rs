@@ -21,11 +21,9 @@ pub(super) fn cell(subject: Subject<'_>, name: &str, key: &ArmKey) -> String {
         return number::NOT_MEASURED.to_owned();
     }
     let Some(number) = of(subject, name, key) else { return String::new() };
-    let value = number::significant(number.value);
-    match number.interval {
-        Some(within) => {
-            format!("{value} ({} to {})", number::significant(within.lo), number::significant(within.hi))
-        }
+    let value = number.shown();
+    match number.shown_interval() {
+        Some(ends) => format!("{value} ({})", ends.join(" to ")),
         None => value,
     }
 }

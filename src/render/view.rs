@@ -298,12 +298,10 @@ fn named_numbers(subject: Subject<'_>, claims: &[Claim]) -> Vec<NamedView> {
     let named = claims.iter().filter_map(|claim| {
         let name = claim.name.as_ref()?;
         let number = subject.judgement.named.get(name)?;
-        let interval = number.interval;
         Some(NamedView {
             name: name.clone(),
-            value: number::significant(number.value),
-            interval: interval
-                .map(|i| format!("{} to {}", number::significant(i.lo), number::significant(i.hi))),
+            value: number.shown(),
+            interval: number.shown_interval().map(|ends| ends.join(" to ")),
             expression: claim.expr.text.trim().to_owned(),
         })
     });

@@ -198,6 +198,7 @@ impl Runner<'_> {
             taken: captures.len(),
             agreed,
             missing: known.missing,
+            advice: known.advice,
             families: known.families,
             captures: captures.into_iter().map(|capture| (capture.text, capture.json)).collect(),
         })))?;

@@ -1,5 +1,6 @@
 //! Runs a notebook, step by step, and tells observers what happened. Knows nothing of reports.
 
+mod advice;
 mod arm_condition;
 mod clones;
 mod compare;
@@ -186,7 +187,8 @@ impl<'a> Runner<'a> {
         let outcome = match result {
             Ok(()) => StepOutcome::Done,
             Err(StepError::Run(error)) => return Err(error),
-            Err(StepError::Failed(failure)) => {
+            Err(StepError::Failed(mut failure)) => {
+                self.advise(&mut failure);
                 self.emit(Event::Failure(failure))?;
                 StepOutcome::Failed
             }

@@ -7,11 +7,15 @@ use crate::plan::Pattern;
 use crate::session::{Session, SessionError};
 use crate::sql;
 
+use super::advice;
+
 /// What the database knows of the names that an arm's expectations use.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// Names that no relation bears.
     pub missing: BTreeSet<String>,
+    /// What to write instead of them, as far as anybody knows.
+    pub advice: BTreeMap<String, String>,
     /// Partitions and children, at any depth, of the names that have some.
     pub families: BTreeMap<String, BTreeSet<String>>,
 }
@@ -27,8 +31,21 @@ pub(super) fn look_up(session: &mut Session, arm: &Arm) -> Result<Known, Session
     let found =
         session.query_rows(&format!("SELECT DISTINCT relname FROM pg_class WHERE relname IN ({list})"))?;
     let found: BTreeSet<String> = found.into_iter().flatten().flatten().collect();
-    let missing = names.iter().filter(|name| !found.contains(**name)).map(ToString::to_string).collect();
-    Ok(Known { missing, families: families(session, &list)? })
+    let missing: BTreeSet<String> =
+        names.iter().filter(|name| !found.contains(**name)).map(ToString::to_string).collect();
+    let advice = advice(session, &missing)?;
+    Ok(Known { missing, advice, families: families(session, &list)? })
+}
+
+fn advice(
+    session: &mut Session,
+    missing: &BTreeSet<String>,
+) -> Result<BTreeMap<String, String>, SessionError> {
+    if missing.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let known = advice::relations(session)?;
+    Ok(missing.iter().map(|name| (name.clone(), advice::on_relation(name, &known))).collect())
 }
 
 fn families(session: &mut Session, list: &str) -> Result<BTreeMap<String, BTreeSet<String>>, SessionError> {

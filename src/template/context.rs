@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use minijinja::Value;
 
+use crate::metric::Unit;
+
 use super::check::{Checked, MetricUse};
 use super::kind::{Kind, Names, Swept};
 use super::scalar::{Scalar, number};
@@ -18,7 +20,7 @@ pub struct Context {
 #[derive(Debug, Clone, PartialEq)]
 enum Entry {
     Scalar(Scalar),
-    Interval { value: f64, ends: Option<(f64, f64)> },
+    Interval { value: f64, ends: Option<(f64, f64)>, unit: Option<Unit> },
     Metrics(BTreeMap<String, f64>),
     Arms(BTreeMap<String, BTreeMap<String, f64>>),
     Sweep(Arc<Sweep>),
@@ -81,8 +83,8 @@ impl Context {
 
     /// Binds a named number and the ends of its interval, `name.lo` and `name.hi`, which are the number itself where it
     /// is exact. Without ends, which too few turns leave unknown, those two have no value.
-    pub fn set_interval(&mut self, name: &str, value: f64, ends: Option<(f64, f64)>) {
-        self.entries.insert(name.to_owned(), Entry::Interval { value, ends });
+    pub fn set_interval(&mut self, name: &str, value: f64, ends: Option<(f64, f64)>, unit: Option<Unit>) {
+        self.entries.insert(name.to_owned(), Entry::Interval { value, ends, unit });
     }
 
     /// Binds a measure without arms to its metrics, by their names. Leave out what was not reported.
@@ -201,7 +203,7 @@ impl Context {
         for (name, entry) in entries {
             let value = match entry {
                 Entry::Scalar(scalar) => scalar.value(),
-                Entry::Interval { value, ends } => {
+                Entry::Interval { value, ends, .. } => {
                     if let Some((low, high)) = ends {
                         values.insert(end_name(name, "lo"), number(*low));
                         values.insert(end_name(name, "hi"), number(*high));
@@ -225,7 +227,7 @@ impl Entry {
         match self {
             Self::Scalar(scalar) => scalar.kind(),
             Self::Sweep(sweep) => sweep.kind(name),
-            Self::Interval { .. } => Kind::Interval,
+            Self::Interval { unit, .. } => Kind::Interval(*unit),
             Self::Metrics(_) => Kind::metrics("measure"),
             Self::Arms(arms) => {
                 let parts = arms.keys().map(|arm| (arm.clone(), Kind::metrics("arm")));

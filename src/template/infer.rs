@@ -9,6 +9,7 @@ use super::check::{Checker, EstimateUse, MetricUse};
 use super::kind::{Group, Kind, Swept};
 use super::library::{FILTERS, FUNCTIONS, Makes, TESTS, returns};
 use super::point;
+use super::unit;
 
 impl Checker<'_> {
     pub(super) fn expression(&mut self, expr: &Expr<'_>) -> Kind {
@@ -28,7 +29,10 @@ impl Checker<'_> {
                 let kind = self.expression(&op.expr);
                 match op.op {
                     UnaryOpKind::Not => self.truth("not", &op.expr, &kind),
-                    UnaryOpKind::Neg => self.operand("-", &op.expr, &kind),
+                    UnaryOpKind::Neg => match self.operand("-", &op.expr, &kind) {
+                        Kind::Number => Kind::number(kind.unit()),
+                        other => other,
+                    },
                 }
             }
             Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
@@ -188,7 +192,7 @@ impl Checker<'_> {
         let span = (end.saturating_sub(name.len()), end);
         match of {
             Kind::Any => Kind::Any,
-            Kind::Interval if matches!(name, "lo" | "hi") => Kind::Number,
+            Kind::Interval(unit) if matches!(name, "lo" | "hi") => Kind::number(*unit),
             Kind::Group(group) => {
                 let Some(kind) = group.parts.get(name) else {
                     let path = self.text.get(extent(inner).0..extent(inner).1).unwrap_or_default().to_owned();
@@ -204,7 +208,7 @@ impl Checker<'_> {
                 kind.clone()
             }
             other => {
-                let help = (*other == Kind::Interval).then(|| "it has `.lo` and `.hi`".to_owned());
+                let help = matches!(other, Kind::Interval(_)).then(|| "it has `.lo` and `.hi`".to_owned());
                 self.error(span, format!("{} has no `.{name}`", other.noun()), help);
                 Kind::Any
             }
@@ -295,8 +299,11 @@ impl Checker<'_> {
                 Kind::Any
             }
             _ => {
-                let (l, r) = (self.operand(symbol, left, &l), self.operand(symbol, right, &r));
-                if matches!(op, BinOpKind::Add) { l.or(r) } else { Kind::Number }
+                let unit = unit::combined(op, (left, &l), (right, &r));
+                match self.operand(symbol, left, &l).or(self.operand(symbol, right, &r)) {
+                    Kind::Any if matches!(op, BinOpKind::Add) => Kind::Any,
+                    _ => Kind::number(unit),
+                }
             }
         }
     }
@@ -392,10 +399,15 @@ impl Checker<'_> {
         if let (Some(of), Kind::Group(group)) = (of, &kind) {
             self.no_value(extent(of), group);
         }
+        if let Some(of) = of {
+            self.fits(name, of, &kind);
+        }
         match (rule.makes, kind) {
             (Makes::Number, _) => Kind::Number,
             (Makes::Text, _) => Kind::Text,
             (Makes::Same, kind) => kind,
+            (Makes::Amount, Kind::List(element)) => Kind::number(element.unit()),
+            (Makes::Amount, kind) => Kind::number(kind.unit()),
             (Makes::Element, Kind::List(element)) => *element,
             (Makes::Element, _) => Kind::Any,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::metric::{Metric, Nature};
+use crate::metric::{Metric, Nature, Unit};
 
 use super::scalar::Scalar;
 
@@ -18,8 +18,10 @@ pub enum Kind {
     Boolean,
     /// A number that is not a metric.
     Number,
-    /// A number named by `check`, with `.lo` and `.hi`, the ends of its 95% interval.
-    Interval,
+    /// A number that was reckoned from metrics of one unit.
+    Quantity(Unit),
+    /// A number named by `check`, with `.lo` and `.hi`, the ends of its 95% interval; and its unit, where that is known.
+    Interval(Option<Unit>),
     /// A number computed from times, which has an interval of its own: shown, and no ground for a claim.
     Estimated,
     /// One metric of a measure.
@@ -113,7 +115,10 @@ impl Kind {
     /// Whether it can be reckoned with.
     #[must_use]
     pub fn is_number(&self) -> bool {
-        matches!(self, Self::Number | Self::Interval | Self::Estimated | Self::Metric(_))
+        matches!(
+            self,
+            Self::Number | Self::Quantity(_) | Self::Interval(_) | Self::Estimated | Self::Metric(_)
+        )
     }
 
     /// How a message names it.
@@ -121,7 +126,9 @@ impl Kind {
         match self {
             Self::Any => "a value",
             Self::Boolean => "a truth value",
-            Self::Number | Self::Interval | Self::Estimated | Self::Metric(_) => "a number",
+            Self::Number | Self::Quantity(_) | Self::Interval(_) | Self::Estimated | Self::Metric(_) => {
+                "a number"
+            }
             Self::Text => "a text",
             Self::List(_) => "a list",
             Self::Group(group) => match group.what {
@@ -141,7 +148,7 @@ impl Kind {
             return self;
         }
         if self.is_number() && other.is_number() {
-            return Self::Number;
+            return Self::number(self.unit().filter(|unit| other.unit() == Some(*unit)));
         }
         match (self, other) {
             (Self::Group(one), Self::Group(two)) => {

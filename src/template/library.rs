@@ -27,6 +27,8 @@ const FUEL: u64 = 2_000_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Makes {
     Number,
+    /// A number of the unit of what it gets.
+    Amount,
     Text,
     Element,
     Same,
@@ -46,12 +48,12 @@ const fn filter(name: &'static str, arguments: usize, makes: Makes) -> FilterRul
 /// The filters of the language. `default` is left out on purpose: it would turn what was not measured into a
 /// number.
 pub(super) const FILTERS: &[FilterRule] = &[
-    filter("abs", 0, Makes::Number),
+    filter("abs", 0, Makes::Amount),
     filter("bytes", 0, Makes::Text),
     filter("count", 0, Makes::Number),
     filter("first", 0, Makes::Element),
-    filter("float", 0, Makes::Number),
-    filter("int", 0, Makes::Number),
+    filter("float", 0, Makes::Amount),
+    filter("int", 0, Makes::Amount),
     filter("join", 1, Makes::Text),
     filter("last", 0, Makes::Element),
     filter("length", 0, Makes::Number),
@@ -64,10 +66,10 @@ pub(super) const FILTERS: &[FilterRule] = &[
     filter("raw", 0, Makes::Text),
     filter("replace", 2, Makes::Text),
     filter("reverse", 0, Makes::Same),
-    filter("round", 1, Makes::Number),
+    filter("round", 1, Makes::Amount),
     filter("sort", 0, Makes::Same),
     filter("string", 0, Makes::Text),
-    filter("sum", 0, Makes::Number),
+    filter("sum", 0, Makes::Amount),
     filter("trim", 0, Makes::Text),
     filter("unique", 0, Makes::Same),
     filter("upper", 0, Makes::Text),

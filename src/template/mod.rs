@@ -17,6 +17,7 @@ mod paths;
 mod point;
 mod scalar;
 mod text;
+mod unit;
 
 pub use check::{Checked, EstimateUse, MetricUse, check_expression, check_template};
 pub use context::{Context, Part, PointValues};

@@ -17,9 +17,9 @@ fn context() -> Context {
     context.set_measure("index", metrics(&[("blocks", 8.0), ("median", 0.2164), ("rows", 5.0)]));
     context.set_measure("never", metrics(&[]));
     context.set_arm("toggles", "off", metrics(&[("blocks", 12.0), ("median", 3.0)]));
-    context.set_interval("speedup", 4075.5, Some((3900.25, 4200.0)));
-    context.set_interval("exact", 2.0, Some((2.0, 2.0)));
-    context.set_interval("unsure", 2.0, None);
+    context.set_interval("speedup", 4075.5, Some((3900.25, 4200.0)), None);
+    context.set_interval("exact", 2.0, Some((2.0, 2.0)), None);
+    context.set_interval("unsure", 2.0, None, None);
     context
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::{self, Analysis};
-use crate::metric::{Metric, Nature};
+use crate::metric::{Metric, Nature, Unit};
 use crate::notebook::{Claim, Point, Scalar, Step};
 use crate::number;
 use crate::recording::{ArmKey, Recording, StepOutcome};
@@ -24,6 +24,8 @@ pub struct NamedNumber {
     pub value: f64,
     /// The 95% interval, where it uses timings, and enough of them.
     pub interval: Option<Interval>,
+    /// Its unit, where that follows from what it is made of.
+    pub unit: Option<Unit>,
     /// Whether it uses timings; else it is exact.
     pub timed: bool,
     /// The arms that it is made of, also by way of other named numbers.
@@ -33,7 +35,23 @@ pub struct NamedNumber {
 impl NamedNumber {
     /// Binds it in a context, with the ends of its interval as far as they are known.
     pub(crate) fn bind(&self, name: &str, context: &mut Context) {
-        context.set_interval(name, self.value, self.ends());
+        context.set_interval(name, self.value, self.ends(), self.unit);
+    }
+
+    /// Its value as people read it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.as_shown(self.value)
+    }
+
+    /// The ends of the interval, where it has one, as people read them.
+    #[must_use]
+    pub fn shown_interval(&self) -> Option<[String; 2]> {
+        self.interval.map(|within| [within.lo, within.hi].map(|end| self.as_shown(end)))
+    }
+
+    fn as_shown(&self, value: f64) -> String {
+        self.unit.map_or_else(|| number::significant(value), |unit| number::in_unit(unit, value))
     }
 
     /// The ends of its interval, where they are known: one that is exact has itself at both.
@@ -144,8 +162,21 @@ impl<'a> Judge<'a> {
                 let step = self.analysis.arm(&key).map(|arm| step_outcome(self.recording, arm.step));
                 (Outcome::NotRun, format!("{key} was not measured: {}", not_run(step.flatten())))
             }
-            None => (Outcome::Fail, self.uncrossed(claim).unwrap_or_else(|| error.to_string())),
+            None => {
+                let why = self.uncrossed(claim).or_else(|| self.unreported(claim));
+                (Outcome::Fail, why.unwrap_or_else(|| error.to_string()))
+            }
         }
+    }
+
+    /// Why a metric of a plan has no value.
+    fn unreported(&self, claim: &Claim) -> Option<String> {
+        let has = |key: &ArmKey, metric: &Metric| {
+            self.analysis.arm(key).is_some_and(|arm| arm.metrics.contains_key(metric))
+        };
+        let (key, metric) = self.metrics_used(claim).into_iter().find(|(key, metric)| !has(key, metric))?;
+        let why = metric.absence(self.recording.manifest.server.major())?;
+        Some(format!("{}.{metric} has no value: {why}", key.path()))
     }
 
     /// Why an end of a crossing has no value.
@@ -195,9 +226,11 @@ impl<'a> Judge<'a> {
 
     fn number(&self, claim: &Claim, value: f64) -> Result<Found, TemplateError> {
         let timed = self.timed(claim);
+        let unit = template::check_expression(&claim.expr.text, &self.context().names()).kind.unit();
+        let arms = self.arms_used(claim);
         if timed.is_empty() || !resample::enough(self.recording, &timed) {
-            let (timed, arms) = (!timed.is_empty(), self.arms_used(claim));
-            return Ok(Found::Number(NamedNumber { value, interval: None, timed, arms }));
+            let timed = !timed.is_empty();
+            return Ok(Found::Number(NamedNumber { value, interval: None, unit, timed, arms }));
         }
         let values = self.resample(claim, &timed, |value| value.number().unwrap_or(f64::NAN))?;
         let ends = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
@@ -207,7 +240,7 @@ impl<'a> Judge<'a> {
             (Some(low), Some(high)) => Some(Interval { lo: low.lo, hi: high.hi }),
             _ => None,
         };
-        Ok(Found::Number(NamedNumber { value, interval, timed: true, arms: self.arms_used(claim) }))
+        Ok(Found::Number(NamedNumber { value, interval, unit, timed: true, arms }))
     }
 
     /// How often a claim held, and over what.
@@ -299,8 +332,9 @@ impl<'a> Judge<'a> {
             }
             for (name, expression) in &named {
                 let value = expression.evaluate(&context)?.number().unwrap_or(f64::NAN);
-                let ends = self.named.get(*name).and_then(NamedNumber::ends);
-                context.set_interval(name, value, ends);
+                let known = self.named.get(*name);
+                let (ends, unit) = (known.and_then(NamedNumber::ends), known.and_then(|known| known.unit));
+                context.set_interval(name, value, ends, unit);
             }
             expression.evaluate(&context).map(&read)
         })
@@ -349,11 +383,12 @@ impl<'a> Judge<'a> {
         }
         for (name, _) in self.named_used(&claim.expr.text) {
             if let Some(number) = self.named.get(name) {
-                parts.insert(0, format!("{name} = {}", number::significant(number.value)));
+                parts.insert(0, format!("{name} = {}", number.shown()));
             }
         }
         for (end, number) in self.ends_used(claim) {
-            let value = number.end(end).map_or_else(|| number::NOT_MEASURED.to_owned(), number::significant);
+            let value = number.end(end).map(|value| number.as_shown(value));
+            let value = value.unwrap_or_else(|| number::NOT_MEASURED.to_owned());
             parts.push(format!("{end} = {value}"));
         }
         let words = words(&claim.expr.text);
@@ -387,4 +422,24 @@ enum Found {
 fn key_of(used: &MetricUse) -> ArmKey {
     let key = ArmKey::new(&used.measure, used.arm.as_deref());
     ArmKey { point: used.point.as_deref().and_then(Point::parse), ..key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_number_is_shown_in_its_unit() {
+        let of = |unit| NamedNumber {
+            value: 1234.5,
+            interval: Some(Interval { lo: 0.5, hi: 2048.0 }),
+            unit,
+            timed: true,
+            arms: BTreeSet::new(),
+        };
+        let shown = |unit| (of(unit).shown(), of(unit).shown_interval().unwrap_or_default().join(" to "));
+        assert_eq!(shown(Some(Unit::Milliseconds)), ("1.23 s".into(), "0.500 ms to 2.05 s".into()));
+        assert_eq!(shown(Some(Unit::Bytes)), ("1.21 kB".into(), "0.500 bytes to 2.00 kB".into()));
+        assert_eq!(shown(None), ("1,235".into(), "0.500 to 2,048".into()));
+    }
 }

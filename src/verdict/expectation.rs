@@ -19,6 +19,7 @@ pub(super) fn judge(
 ) -> Vec<Verdict> {
     let captured = recording.captures.get(key);
     let result = analysis.arm(key);
+    let major = recording.manifest.server.major();
     let mut verdicts: Vec<Verdict> = arm
         .expect
         .iter()
@@ -27,7 +28,7 @@ pub(super) fn judge(
         })
         .map(|expectation| {
             let finding = match (captured, result) {
-                (Some(captured), Some(result)) => hold(expectation, captured, result),
+                (Some(captured), Some(result)) => hold(expectation, captured, result, major),
                 _ => Finding::plain(Outcome::NotRun, not_run(step_outcome(recording, step))),
             };
             finding.into_verdict(key, step, expectation, captured)
@@ -60,9 +61,7 @@ fn applies(condition: &Condition, recording: &Recording, point: Option<&Point>) 
     let own = |name: &str| recording.notebook.params.iter().find(|(n, _)| n == name).map(|(_, value)| value);
     let parameter = |name: &str| point.and_then(|point| point.value(name)).or_else(|| own(name));
     match condition {
-        Condition::Version(comparison) => {
-            comparison.holds(f64::from(recording.manifest.server.version_num / 10_000))
-        }
+        Condition::Version(comparison) => comparison.holds(f64::from(recording.manifest.server.major())),
         Condition::Profile(name) => recording.manifest.profile.as_deref().unwrap_or("default") == name,
         Condition::Parameter(name, comparison) => match parameter(name) {
             Some(Scalar::Integer(value)) => comparison.holds(*value as f64),
@@ -73,17 +72,26 @@ fn applies(condition: &Condition, recording: &Recording, point: Option<&Point>) 
     }
 }
 
+/// What to do about a metric that the plan does not have.
+const ON_ABSENCE: &str = "what a plan does not report is not 0: leave this expectation out, or say under `plan` which node \
+    must be there, and under `when: [{version: …}]` since when";
+
 /// What was found, before it is put beside what was expected.
 struct Finding {
     outcome: Outcome,
     seen: String,
     nearest: Option<String>,
     tree: Option<String>,
+    next: Option<String>,
 }
 
 impl Finding {
     fn plain(outcome: Outcome, seen: String) -> Self {
-        Self { outcome, seen, nearest: None, tree: None }
+        Self { outcome, seen, nearest: None, tree: None, next: None }
+    }
+
+    fn with_next(self, next: String) -> Self {
+        Self { next: Some(next), ..self }
     }
 
     fn into_verdict(
@@ -103,23 +111,26 @@ impl Finding {
             evidence: captured.map(|captured| captured.file.clone()),
             nearest: self.nearest,
             tree: self.tree,
-            next: None,
+            next: self.next,
         }
     }
 }
 
-fn hold(expectation: &Expectation, captured: &Captured, result: &ArmResult) -> Finding {
+fn hold(expectation: &Expectation, captured: &Captured, result: &ArmResult, major: u32) -> Finding {
     match &expectation.what {
-        Expected::Metric(metric, comparison) => hold_metric(*metric, comparison, result),
+        Expected::Metric(metric, comparison) => hold_metric(*metric, comparison, (result, major)),
         Expected::Plan(pattern) => hold_any(std::slice::from_ref(pattern), captured),
         Expected::Any(patterns) => hold_any(patterns, captured),
         Expected::Never(pattern) => hold_never(pattern, captured),
     }
 }
 
-fn hold_metric(metric: Metric, comparison: &Comparison, result: &ArmResult) -> Finding {
+fn hold_metric(metric: Metric, comparison: &Comparison, (result, major): (&ArmResult, u32)) -> Finding {
     match result.metrics.get(&metric) {
-        None => Finding::plain(Outcome::Fail, format!("the server reported no {metric} for this plan")),
+        None => match metric.absence(major) {
+            Some(why) => Finding::plain(Outcome::Fail, why).with_next(ON_ABSENCE.to_owned()),
+            None => Finding::plain(Outcome::Fail, format!("the server reported no {metric} for this plan")),
+        },
         Some(value) => {
             let outcome = if comparison.holds(*value) { Outcome::Pass } else { Outcome::Fail };
             Finding::plain(outcome, value.to_string())
@@ -134,12 +145,13 @@ fn missing(patterns: &[Pattern], captured: &Captured) -> Option<Finding> {
         .iter()
         .flat_map(|pattern| pattern.relations().into_iter().chain(pattern.indexes()))
         .find(|name| missing.contains(*name))?;
-    Some(Finding::plain(
-        Outcome::NotRun,
-        format!(
-            "no table or index is named {name} in this database: correct the name, or create it in a step before"
-        ),
-    ))
+    let finding =
+        Finding::plain(Outcome::NotRun, format!("no table or index is named {name} in this database"));
+    let next = captured.event.advice.get(name).cloned();
+    Some(
+        finding
+            .with_next(next.unwrap_or_else(|| "correct the name, or create it in a step before".to_owned())),
+    )
 }
 
 fn hold_any(patterns: &[Pattern], captured: &Captured) -> Finding {
@@ -159,6 +171,7 @@ fn hold_any(patterns: &[Pattern], captured: &Captured) -> Finding {
         seen: nearest.clone().unwrap_or_else(|| captured.plan.root.title()),
         nearest,
         tree: Some(captured.plan.skeleton()),
+        next: None,
     }
 }
 
@@ -173,6 +186,7 @@ fn hold_never(pattern: &Pattern, captured: &Captured) -> Finding {
             seen: node.title(),
             nearest: Some(node.title()),
             tree: Some(captured.plan.skeleton()),
+            next: None,
         },
     }
 }

@@ -223,6 +223,48 @@ fn a_name_that_does_not_exist_is_not_a_pass() {
     let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
     assert!(said.out.contains("no table or index is named tt"), "{}", said.out);
     assert!(said.out.contains("1 not run"), "{}", said.out);
+    let notebook = SMALL.replace("Index Scan using t_id on t", "Index Scan using t_ids on t");
+    let project = Project::with("small", &notebook);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+    for part in [
+        "no table or index is named t_ids",
+        "lookup: plan: Index Scan using t_ids on t",
+        &format!("experiments/small.yaml:{}", line_of(&notebook, "using t_ids")),
+        "next: did you mean `t_id`?",
+    ] {
+        assert!(said.out.contains(part), "no {part:?} in\n{}", said.out);
+    }
+    assert!(project.read("results/small/local-15/report.md").contains("did you mean"));
+}
+
+#[test]
+fn what_the_server_does_not_know_comes_with_the_nearest_name() {
+    for (right, wrong, next) in [
+        ("enable_seqscan: off", "enable_seqscam: off", "next: did you mean `enable_seqscan`?"),
+        ("FROM t WHERE v = 7", "FROM tt WHERE v = 7", "next: did you mean `t`?"),
+        ("WHERE v = 7", "WHERE bogus = 7", "next: the tables in it have the columns id, v"),
+    ] {
+        let project = Project::with("small", &SMALL.replace(right, wrong));
+        let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+        assert!(said.out.contains(next), "no {next:?} in\n{}", said.out);
+    }
+}
+
+#[test]
+fn a_metric_that_no_node_reports_is_explained() {
+    let notebook = SMALL
+        .replace("        blocks: < 10\n", "        heap_fetches: 0\n        index_searches: 1\n")
+        .replace("      - lookup.blocks < scan.blocks\n", "      - scan.lossy_blocks == 0\n");
+    let project = Project::with("small", &notebook);
+    let said = project.planbook(&["run", "small", "--server", "local"]).exits(1);
+    for part in [
+        "no node of the plan reports heap_fetches; it comes from Index Only Scan",
+        "PostgreSQL 15 reports no index_searches",
+        "scan.lossy_blocks has no value: no node of the plan reports lossy_blocks; it comes from Bitmap Heap Scan",
+        "next: what a plan does not report is not 0",
+    ] {
+        assert!(said.out.contains(part), "no {part:?} in\n{}", said.out);
+    }
 }
 
 #[test]

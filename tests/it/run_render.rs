@@ -95,3 +95,18 @@ fn a_notebook_that_cannot_serve_is_said_to_be_left_out() {
     let said = project.planbook(&["render"]).exits(0);
     assert!(said.err.contains("has faults"), "{}", said.err);
 }
+
+#[test]
+fn a_notebook_is_rendered_by_its_name() {
+    let project = recorded();
+    for named in ["steps", "experiments/steps.yaml", "results/steps", PLACE] {
+        fs::remove_file(project.path().join(PLACE).join("report.md")).expect("remove");
+        project.planbook(&["render", named]).exits(0);
+        assert!(project.read(&format!("{PLACE}/report.md")).starts_with("# Steps that may move"), "{named}");
+    }
+    let said = project.planbook(&["render", "stepps"]).exits(2);
+    assert!(said.err.contains("neither stepps nor results/stepps holds one"), "{}", said.err);
+    assert!(said.err.contains("did you mean `steps`?"), "{}", said.err);
+    let said = project.planbook(&["render", "--results", "elsewhere"]).exits(2);
+    assert!(said.err.contains("elsewhere holds no recording"), "{}", said.err);
+}

@@ -150,14 +150,11 @@ impl World {
             Some(Step::Check(check)) => {
                 for item in &check.items {
                     let Either::Map(named) = item else { continue };
-                    for (name, _) in &named.0 {
-                        self.add(
-                            reader,
-                            *name,
-                            Sort::Number,
-                            Kind::Interval,
-                            reader.tree.place(name.0).offset,
-                        );
+                    for (name, expr) in &named.0 {
+                        let since = reader.tree.place(name.0).offset;
+                        let names = self.names(Scope::Claim(since));
+                        let unit = check_expression(reader.tree.text(expr.0), &names).kind.unit();
+                        self.add(reader, *name, Sort::Number, Kind::Interval(unit), since);
                     }
                 }
             }

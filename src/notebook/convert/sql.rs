@@ -119,7 +119,7 @@ impl Convert<'_> {
         }
     }
 
-    /// Refuses unquoted items of a `[…]` with several: a comma inside one would split it.
+    /// Refuses unquoted items of a `[…]` where a comma inside one split it. Items that all begin a query were meant so.
     pub(super) fn split_at_commas(&self, items: &[Sql]) {
         let tree = self.reader.tree;
         if items.len() < 2 {
@@ -130,13 +130,30 @@ impl Convert<'_> {
             before.ends_with(['[', ',']) && tree.is_plain(id)
         };
         let Some(first) = items.iter().map(|sql| sql.0).find(|id| in_brackets(*id)) else { return };
-        let message =
-            format!("YAML splits unquoted SQL in `[…]` at every comma, and reads {} items here", items.len());
+        let Some(piece) = items.iter().map(|sql| tree.text(sql.0)).find(|text| !begins_query(text)) else {
+            return;
+        };
+        let message = format!(
+            "YAML splits unquoted SQL in `[…]` at every comma, and reads {} items here, one of them `{piece}`",
+            items.len()
+        );
         self.reader.fault(
             tree.place(first),
             message,
             "quote each item, or write each on a line of its own after a dash",
         );
+    }
+}
+
+/// Whether a text can be a query by itself, and cannot be what a comma left of one.
+fn begins_query(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default().to_ascii_uppercase();
+    match first.as_str() {
+        "SELECT" | "WITH" | "TABLE" => true,
+        // Also the name of a column, where no row follows.
+        "VALUES" => words.next().is_some_and(|row| row.starts_with('(')),
+        _ => first.starts_with("VALUES("),
     }
 }
 
@@ -223,4 +240,20 @@ fn outlives(what: &str) -> (String, &'static str) {
         format!("{what} outlives the notebook: it changes the whole server"),
         "keep to the notebook's own database, or ask for a server of its own: `server: {fresh: true}`",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_query;
+
+    #[test]
+    fn a_query_is_told_from_what_a_comma_left_of_one() {
+        for whole in ["SELECT 1.0 AS a", "with x AS (SELECT 1) SELECT", "TABLE t", "VALUES (1)", "VALUES(1)"]
+        {
+            assert!(begins_query(whole), "{whole}");
+        }
+        for piece in ["b)", "b FROM t", "values FROM t", "CREATE INDEX i ON t (a", "2)", ""] {
+            assert!(!begins_query(piece), "{piece}");
+        }
+    }
 }

@@ -232,7 +232,7 @@ impl Convert<'_> {
             }
         };
         let [one, other] = wire.of.items.as_slice() else {
-            return refuse("two arms cross".to_owned(), "write `of: [one, other]`");
+            return refuse("two arms cross".to_owned(), "write `crossing: {of: [one, other]}`");
         };
         let mut of = Vec::new();
         for name in [one, other] {
