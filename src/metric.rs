@@ -70,7 +70,7 @@ macro_rules! metrics {
 }
 
 metrics! {
-    Rows "rows" Counter Count "rows that the root returned, over all its loops";
+    Rows "rows" Counter Count "rows that the root returned, over all its loops; rows returned or changed by a statement of `time`";
     PlanRows "plan_rows" Counter Count "rows that the planner expected of the root";
     Cost "cost" Counter Cost "the planner's total cost of the root";
     StartupCost "startup_cost" Counter Cost "the planner's cost before the root's first row";
@@ -83,7 +83,7 @@ metrics! {
     TempWritten "temp_written" Counter Blocks "blocks of temporary files written";
     FirstBlocks "first_blocks" Counter Blocks "blocks of the first of the captures, which ran before all others";
     FirstHeapFetches "first_heap_fetches" Counter Count "heap fetches of the first of the captures";
-    HeapFetches "heap_fetches" Counter Count "rows that index-only scans had to fetch from the heap";
+    HeapFetches "heap_fetches" Counter Count "visits of index-only scans to the heap, for entries of pages not known to be visible to all";
     IndexSearches "index_searches" Counter Count "descents into indexes (PostgreSQL 18 and later)";
     ExactBlocks "exact_blocks" Counter Blocks "heap blocks of bitmap scans whose rows were known exactly";
     LossyBlocks "lossy_blocks" Counter Blocks "heap blocks of bitmap scans that had to be rechecked whole";
@@ -93,7 +93,7 @@ metrics! {
     WorkersLaunched "workers_launched" Counter Count "parallel workers that came";
     SortSpace "sort_space" Counter Kilobytes "memory or disk that sorts used";
     HashBatches "hash_batches" Counter Count "batches of the hash with the most; more than one went to disk";
-    Spilled "spilled" Counter Kilobytes "kilobytes that sorts, hashes and aggregates put on disk";
+    Spilled "spilled" Counter Kilobytes "kilobytes of disk that sorts, hashes and aggregates held; all that was written is temp_written";
     WalRecords "wal_records" Counter Count "write-ahead log records";
     WalBytes "wal_bytes" Counter Bytes "bytes of write-ahead log";
     WalFpi "wal_fpi" Counter Count "full-page images in the write-ahead log";
@@ -109,9 +109,9 @@ metrics! {
     P95 "p95" Timing Milliseconds "95th percentile, from 20 samples on";
     P99 "p99" Timing Milliseconds "99th percentile, from 100 samples on";
     TotalBytes "total_bytes" Size Bytes "size on disk of a relation with its TOAST table and its indexes";
-    HeapBytes "heap_bytes" Size Bytes "size of the table's own file, with its free space and visibility maps";
+    HeapBytes "heap_bytes" Size Bytes "size of the table's own file, with its free space and visibility maps; of `time`, after the statement";
     ToastBytes "toast_bytes" Size Bytes "size of its TOAST table, with that one's index";
-    IndexBytes "index_bytes" Size Bytes "size of all its indexes, or of the index itself";
+    IndexBytes "index_bytes" Size Bytes "size of all its indexes, or of the index itself; of `time`, after the statement";
     GrowthBytes "growth_bytes" Size Bytes "total size after a timed statement less that before it";
 }
 

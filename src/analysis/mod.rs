@@ -15,7 +15,7 @@ use crate::stats::{self, Interval, RESAMPLES};
 use crate::template::Context;
 
 pub use chosen::{chosen_node, way_to_chosen};
-pub use sweep::{Band, CrossingResult, Estimate, Flip, PointResult, Regret, SweepResult, ZoneResult};
+pub use sweep::{Band, CrossingResult, Estimate, Flip, Inside, PointResult, Regret, SweepResult, ZoneResult};
 
 /// The numbers of one recording.
 #[derive(Debug)]

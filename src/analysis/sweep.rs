@@ -75,6 +75,31 @@ pub struct CrossingResult {
     pub sole_winner: Option<String>,
 }
 
+/// What is known of the inside of a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inside {
+    /// It was looked into, and the samples did not decide.
+    Undecided,
+    /// Nothing in it was looked at.
+    Unknown,
+    /// There is nothing in it: its ends are neighbours.
+    Nothing,
+}
+
+impl CrossingResult {
+    /// What is known of the inside of one of its zones.
+    #[must_use]
+    pub fn inside(&self, zone: &ZoneResult) -> Inside {
+        let neighbours = zone.closed && zone.lo.fract() == 0.0 && zone.hi - zone.lo <= 1.0;
+        let looked_at = |(at, _): &(f64, Winner)| zone.lo < *at && *at < zone.hi;
+        match (zone.closed, self.winners.iter().any(looked_at)) {
+            _ if neighbours => Inside::Nothing,
+            (true, true) => Inside::Undecided,
+            _ => Inside::Unknown,
+        }
+    }
+}
+
 /// From the last point where one arm surely wins to the first where the other does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ZoneResult {

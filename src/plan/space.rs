@@ -8,9 +8,14 @@ impl Node {
     /// Kilobytes of memory or disk that a sort used, over leader and workers; absent where nothing was sorted.
     #[must_use]
     pub fn sort_space(&self) -> Option<f64> {
-        let plain = self.everyone("Sort Space Used").reduce(|a, b| a + b);
+        let plain = self.sort_shares().reduce(|a, b| a + b);
         let incremental = self.sort_groups().filter_map(|(_, kilobytes)| kilobytes).reduce(f64::max);
         plain.into_iter().chain(incremental).reduce(|a, b| a + b)
+    }
+
+    /// Kilobytes of memory or disk that leader and workers used to sort, each for its share.
+    pub fn sort_shares(&self) -> impl Iterator<Item = f64> {
+        self.everyone("Sort Space Used")
     }
 
     /// Batches of a hash or of a hashed aggregate; the most that the leader or a worker had.

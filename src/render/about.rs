@@ -164,13 +164,10 @@ fn captures(subject: Subject<'_>) -> Option<(String, String)> {
         Event::Capture(capture) => Some(&capture.way),
         _ => None,
     });
-    captures.find_map(|way| match way {
-        CaptureWay::Two { why } => {
-            let said = "text and JSON of a plan are of two executions, whose shapes agree: this server lacks auto_explain, which \
-                        would give both of one";
-            Some(("captures".to_owned(), format!("{said} ({why})")))
-        }
-        CaptureWay::One => None,
+    captures.any(|way| *way != CaptureWay::One).then(|| {
+        let said = "text and JSON of a plan are of two executions, whose shapes agree: this server lacks auto_explain, which would \
+                    give both of one";
+        ("captures".to_owned(), said.to_owned())
     })
 }
 
@@ -218,16 +215,16 @@ pub(super) fn notes(event: &CaptureEvent, result: &ArmResult) -> Vec<String> {
         );
     }
     if event.agreed {
-        let each = if matches!(event.way, CaptureWay::Two { .. }) {
-            " by the second of their two executions"
-        } else {
-            ""
-        };
         notes.push(format!(
-            "Captured {} times, until two captures in a row agreed{each}; the last is shown, those before it are under \
-             plans/attempts/.",
+            "Captured {} times, until two captures in a row agreed; the last is shown, those before it are under plans/attempts/.",
             event.taken
         ));
+        if event.way != CaptureWay::One {
+            notes.push(
+                "Each capture executed the query twice: for the text, and for the numbers of the tree."
+                    .to_owned(),
+            );
+        }
     } else {
         notes.push(format!(
             "The last two of {} captures did not agree in shape and blocks; the last one is shown.",

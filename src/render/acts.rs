@@ -22,11 +22,11 @@ use super::judged::VerdictView;
 pub(super) struct StatementView {
     /// The statement, without a semicolon.
     pub sql: String,
-    /// The server's command tag, or what a VACUUM left.
+    /// The server's command tag.
     pub result: String,
     /// How long it took.
     pub duration: String,
-    /// What the server said meanwhile.
+    /// What the server said meanwhile; of a VACUUM, what it left.
     pub notices: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct StorageView {
 pub(super) struct CompareView {
     /// Whether the run ended before it.
     pub not_run: bool,
-    /// Name, query, number of rows.
+    /// The queries, each once: the names of what has it, the query, the number of rows.
     pub sides: Vec<(String, String, String)>,
     /// Whether the rows agree.
     pub verdicts: Vec<VerdictView>,
@@ -119,15 +119,16 @@ fn statement(event: &StatementEvent) -> StatementView {
 }
 
 fn vacuum(event: &VacuumEvent) -> StatementView {
+    let visible = format!(
+        "{} of {} pages are all-visible",
+        number::count(event.all_visible as f64),
+        number::count(event.pages as f64)
+    );
     StatementView {
         sql: event.sql.clone(),
-        result: format!(
-            "{} of {} pages are all-visible",
-            number::count(event.all_visible as f64),
-            number::count(event.pages as f64)
-        ),
+        result: "VACUUM".to_owned(),
         duration: number::milliseconds(event.duration_ms),
-        notices: event.cause.clone().into_iter().collect(),
+        notices: [visible].into_iter().chain(event.cause.clone()).collect(),
     }
 }
 
@@ -151,15 +152,18 @@ pub(super) fn deed(subject: Subject<'_>, arm: &ArmResult) -> String {
     arm.node.clone().or_else(|| first(subject, &arm.key).map(command)).unwrap_or_default()
 }
 
-/// What each of some arms did, where they stand below each other. Where two chose the same node and went other ways to it,
-/// the ways of all are told: `HashAggregate > Seq Scan on t`.
+/// What each of some arms did, where they stand below each other. Where they differ in what stands above the node that was
+/// chosen, the ways to it are told: `Limit > Sort > Seq Scan on t`.
 pub(super) fn deeds(subject: Subject<'_>, arms: &[&ArmResult]) -> Vec<String> {
     let short: Vec<String> = arms.iter().map(|arm| deed(subject, arm)).collect();
-    let way = |arm: &&ArmResult| Some(way_to_chosen(&subject.recording.captures.get(&arm.key)?.plan));
-    let ways: Vec<Option<String>> = arms.iter().map(way).collect();
-    let told: BTreeSet<&String> = short.iter().collect();
-    let apart: BTreeSet<(&String, &Option<String>)> = short.iter().zip(&ways).collect();
-    if told.len() == apart.len() {
+    let captured = arms.iter().map(|arm| subject.recording.captures.get(&arm.key));
+    let ways: Vec<Option<String>> =
+        captured.map(|captured| captured.map(|captured| way_to_chosen(&captured.plan))).collect();
+    let above = |(way, short): (&Option<String>, &String)| {
+        way.as_ref()?.strip_suffix(short.as_str()).map(str::to_owned)
+    };
+    let above: BTreeSet<String> = ways.iter().zip(&short).filter_map(above).collect();
+    if above.len() < 2 {
         return short;
     }
     ways.into_iter().zip(short).map(|(way, short)| way.unwrap_or(short)).collect()
@@ -271,10 +275,18 @@ pub(super) fn compare(subject: Subject<'_>, number: usize, verdicts: Vec<Verdict
         _ => None,
     });
     let sides = |compared: &ComparedEvent| {
-        let sides = compared.sides.iter().zip(&compared.queries);
+        let mut sides: Vec<(String, String, String)> = Vec::new();
+        for ((name, rows), query) in compared.sides.iter().zip(&compared.queries) {
+            let (query, rows) = (query.trim(), number::count(*rows as f64));
+            match sides.iter_mut().find(|(_, known, had)| known == query && *had == rows) {
+                Some((names, ..)) => {
+                    names.push_str("; ");
+                    names.push_str(name);
+                }
+                None => sides.push((name.clone(), query.to_owned(), rows)),
+            }
+        }
         sides
-            .map(|((name, rows), query)| (name.clone(), query.trim().to_owned(), number::count(*rows as f64)))
-            .collect()
     };
     CompareView {
         not_run: was_not_run(subject, number),

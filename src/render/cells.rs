@@ -24,6 +24,12 @@ impl HeadView {
         Self { title: title.to_owned(), number: false, about: None }
     }
 
+    /// The head of what [`super::acts::deeds`] says of arms.
+    pub(super) fn plan() -> Self {
+        let about = "the node that the planner chose to read or join rows with; after those above it, where arms differ in them";
+        Self { about: Some(about.to_owned()), ..Self::words("plan") }
+    }
+
     /// The head of numbers that no metric names.
     pub(super) fn numbers(title: String) -> Self {
         Self { title, number: true, about: None }
@@ -38,6 +44,8 @@ fn column_title(metric: Metric) -> String {
     match metric {
         Metric::Median => "median [95%]".to_owned(),
         Metric::WalFpi => "WAL page images".to_owned(),
+        Metric::TempRead => "temp blocks read".to_owned(),
+        Metric::TempWritten => "temp blocks written".to_owned(),
         other => other.name().replace('_', " ").replace("wal ", "WAL "),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::{ArmResult, CrossingResult, PointResult, Regret, SweepResult, ZoneResult};
+use crate::analysis::{ArmResult, CrossingResult, Inside, PointResult, Regret, SweepResult, ZoneResult};
 use crate::metric::Metric;
 use crate::notebook::{Step, Sweep, XFormat};
 use crate::number;
@@ -174,12 +174,15 @@ fn columns<'a>(subject: Subject<'a>, sweep: &'a Sweep, result: &'a SweepResult) 
     }
     if result.points.iter().any(|point| point.regret.is_some()) {
         columns.push((
-            HeadView::numbers("regret".to_owned()),
+            HeadView { about: Some(REGRET.to_owned()), ..HeadView::numbers("regret".to_owned()) },
             Box::new(|point| point.regret.as_ref().map(short_regret).unwrap_or_default()),
         ));
     }
     columns
 }
+
+const REGRET: &str = "how many times as long the planner's choice took as the fastest of the arms with another plan; – where it was not \
+     surely slower than they were";
 
 fn short_regret(regret: &Regret) -> String {
     if regret.is_sure() { format!("{}×", number::significant(regret.ratio)) } else { "–".to_owned() }
@@ -296,7 +299,7 @@ impl About<'_> {
         };
         let undecided = crossing.winners.iter().filter(|(_, winner)| *winner == Winner::Neither).count();
         if let [zone] = crossing.zones.as_slice() {
-            return self.zone(zone, wins, crossing.metric);
+            return self.zone(crossing, zone, wins);
         }
         if !crossing.zones.is_empty() {
             let zones = crossing.zones.iter().map(|zone| {
@@ -329,7 +332,7 @@ impl About<'_> {
         }
     }
 
-    fn zone(&self, zone: &ZoneResult, wins: &str, metric: Metric) -> String {
+    fn zone(&self, crossing: &CrossingResult, zone: &ZoneResult, wins: &str) -> String {
         let mut text = format!(
             "{} {wins} up to {}, {} from {} on",
             self.arm(&zone.before),
@@ -337,11 +340,11 @@ impl About<'_> {
             self.arm(&zone.after),
             self.place(zone.hi, zone.x_hi)
         );
-        match (zone.closed, metric) {
-            (false, _) => text.push_str("; what lies between was not measured"),
-            (true, Metric::Median) => text.push_str("; in between the noise hides which"),
-            (true, _) => {}
-        }
+        text.push_str(match crossing.inside(zone) {
+            Inside::Undecided if crossing.metric == Metric::Median => "; in between the noise hides which",
+            Inside::Unknown => "; what lies between was not measured",
+            Inside::Undecided | Inside::Nothing => "",
+        });
         text
     }
 

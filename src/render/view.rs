@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::notebook::{Claim, Step, StepKind};
+use crate::notebook::{Binding, BindingValue, Claim, Step, StepKind};
 use crate::number;
 use crate::recording::Event;
 use crate::template::Scalar;
@@ -152,7 +152,7 @@ pub(super) struct BindingView {
     pub name: String,
     /// Its value.
     pub value: String,
-    /// The query that gave it, or nothing.
+    /// The query or the expression that gave it.
     pub from: String,
 }
 
@@ -266,7 +266,7 @@ fn step_view(subject: Subject<'_>, step: &Step, outline: &mut Outline) -> Result
             let Written { markdown, html } = written(subject, text, outline);
             StepView::Text { markdown, html }
         }
-        StepKind::Let(_) => StepView::Let { bindings: bindings(subject, step.number) },
+        StepKind::Let(list) => StepView::Let { bindings: bindings(subject, step.number, list) },
         StepKind::Sql(_) | StepKind::Analyze(_) | StepKind::Vacuum(_) | StepKind::Session(_) => {
             StepView::Statements {
                 session: match &step.kind {
@@ -308,7 +308,7 @@ fn named_numbers(subject: Subject<'_>, claims: &[Claim]) -> Vec<NamedView> {
     named.collect()
 }
 
-fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
+fn bindings(subject: Subject<'_>, number: usize, bindings: &[Binding]) -> Vec<BindingView> {
     subject
         .recording
         .events
@@ -317,11 +317,19 @@ fn bindings(subject: Subject<'_>, number: usize) -> Vec<BindingView> {
             Event::Let(bound) if bound.step == number => Some(BindingView {
                 name: bound.name.clone(),
                 value: bound_value(&bound.value),
-                from: bound.sql.clone().unwrap_or_default(),
+                from: bound.sql.clone().or_else(|| computed(bindings, &bound.name)).unwrap_or_default(),
             }),
             _ => None,
         })
         .collect()
+}
+
+/// The expression that a name was computed by.
+fn computed(bindings: &[Binding], name: &str) -> Option<String> {
+    bindings.iter().find(|binding| binding.name == name).and_then(|binding| match &binding.value {
+        BindingValue::Expr(expr) => Some(expr.text.trim().to_owned()),
+        BindingValue::Sql(_) => None,
+    })
 }
 
 /// A bound value as prose prints it, but for whole numbers: one may be an identifier, which nobody separates.

@@ -109,7 +109,8 @@ impl Runner<'_> {
         Ok((!causes.is_empty()).then(|| causes.join("; ")))
     }
 
-    /// Who keeps VACUUM from removing rows of the database: sessions in it, prepared transactions, replication slots.
+    /// Who keeps VACUUM from removing rows of the database: sessions in it, prepared transactions, replication slots. The
+    /// `catalog_xmin` of a logical slot keeps rows of catalogs alone.
     fn snapshot_holders(&mut self, place: Place) -> Result<Vec<String>, SessionError> {
         const HOLDERS: &str = "SELECT pid, format('%s, %s', backend_type, coalesce(state, 'working')) \
             FROM pg_stat_activity WHERE coalesce(backend_xmin, backend_xid) IS NOT NULL \
@@ -117,7 +118,7 @@ impl Runner<'_> {
             UNION ALL SELECT NULL, format('the prepared transaction %s', gid) FROM pg_prepared_xacts \
             WHERE database = current_database() \
             UNION ALL SELECT NULL, format('the replication slot %s', slot_name) FROM pg_replication_slots \
-            WHERE coalesce(xmin, catalog_xmin) IS NOT NULL ORDER BY 1, 2";
+            WHERE xmin IS NOT NULL ORDER BY 1, 2";
         let rows = self.at(place).query_rows(HOLDERS)?;
         Ok(rows.into_iter().filter_map(|row| self.holder(row)).collect())
     }

@@ -1,6 +1,6 @@
 //! Figures of sweeps: lines of what was measured, bands of what the planner chose, and lines of what it estimated.
 
-use crate::analysis::{CrossingResult, Estimate, PointResult, SweepResult};
+use crate::analysis::{CrossingResult, Estimate, Inside, PointResult, SweepResult};
 use crate::metric::{Metric, Nature, Unit};
 use crate::notebook::{Arm, AxisScale, Plot, StepKind, Sweep, XFormat};
 use crate::number;
@@ -225,8 +225,8 @@ impl About<'_> {
             };
             // What was not measured up to its ends is not said to be even.
             let what = match metric {
-                _ if !zone.closed => "lines cross, not measured closer",
-                Metric::Median => "neither surely faster",
+                _ if crossing.inside(zone) == Inside::Unknown => "lines cross, not measured closer",
+                Metric::Median if crossing.inside(zone) == Inside::Undecided => "neither surely faster",
                 Metric::Cost => "estimates cross",
                 _ => "lines cross",
             };

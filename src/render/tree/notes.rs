@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::number;
-use crate::plan::Plan;
+use crate::plan::{Node, Plan};
 
 use super::rows::{Row, Rows};
 
@@ -28,7 +28,7 @@ pub(super) const MISESTIMATE: f64 = 10.0;
 /// Rows thrown away are noted from this share, and from this many, on.
 const THROWN_AWAY: (f64, f64) = (0.9, 1000.0);
 
-/// Rows fetched from the heap by an index-only scan are noted from this share, and from this many, on.
+/// Visits of an index-only scan to the heap are noted from this share of its rows, and from this many, on.
 const FETCHED: (f64, f64) = (0.1, 100.0);
 
 /// Loops are noted from this many on.
@@ -182,16 +182,30 @@ fn spilled(row: &Row) -> Found {
     let kilobytes = node.spilled_kilobytes(8.0).filter(|kilobytes| *kilobytes > 0.0)?;
     let size = number::bytes(kilobytes * 1024.0);
     let (what, next) = match node.node_type() {
-        "Sort" | "Incremental Sort" => (
-            "sorted on disk",
-            "work_mem well above that size keeps it in memory; an index in this order needs no sort",
-        ),
+        "Sort" | "Incremental Sort" => return Some(sorted_on_disk(node, &size)),
         "Aggregate" => {
             ("grouped through temporary files", "work_mem × hash_mem_multiplier is what a hash may use")
         }
         _ => ("hashed through temporary files", "work_mem × hash_mem_multiplier is what a hash may use"),
     };
     Some((format!("{what}, {size}"), next.to_owned()))
+}
+
+/// Of a sort by several processes each has `work_mem` for its share: the largest share says how much would do.
+fn sorted_on_disk(node: &Node, size: &str) -> (String, String) {
+    let shares: Vec<f64> = node.sort_shares().collect();
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    let (seen, what) = match shares.len() {
+        0 | 1 => (format!("sorted on disk, {size}"), "that size"),
+        _ => (
+            format!(
+                "sorted on disk, {size}, of it {} by the process with the most",
+                number::bytes(most * 1024.0)
+            ),
+            "that share, of which each process has its own,",
+        ),
+    };
+    (seen, format!("work_mem well above {what} keeps it in memory; an index in this order needs no sort"))
 }
 
 fn lossy(row: &Row) -> Found {
@@ -213,7 +227,7 @@ fn heap_fetches(row: &Row) -> Found {
         return None;
     }
     let seen = format!(
-        "index-only, yet fetched {} rows from the table: their pages are not marked all-visible",
+        "index-only, yet went to the table {} times: those pages are not marked all-visible",
         count(fetches)
     );
     let relation = node.relation().unwrap_or("the table");

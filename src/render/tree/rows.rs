@@ -138,6 +138,8 @@ impl Row<'_> {
         let node = self.own.node;
         match (self.estimate, node.plan_rows(), node.actual_rows()) {
             (Some(estimate), ..) => Some((estimate.expected, estimate.actual)),
+            // What a bitmap of several others comes to is counted nowhere: EXPLAIN prints 0.
+            (None, ..) if matches!(node.node_type(), "BitmapAnd" | "BitmapOr") => None,
             (None, Some(expected), Some(actual)) if node.executed() == Some(true) => Some((expected, actual)),
             _ => None,
         }
@@ -249,8 +251,8 @@ fn work(own: &Own) -> Vec<String> {
         out.push(format!("in {} batches, through temporary files", shown(batches)));
     }
     if let Some(fetches) = count("Heap Fetches") {
-        let rows = if fetches == 0.0 { "no row".to_owned() } else { format!("{} rows", shown(fetches)) };
-        out.push(format!("{rows} fetched from the table"));
+        let visits = if fetches == 0.0 { "no visit".to_owned() } else { number::plural(fetches, "visit") };
+        out.push(format!("{visits} to the table"));
     }
     if let Some(searches) = count("Index Searches").filter(|n| *n > node.loops().unwrap_or(1.0).max(1.0)) {
         out.push(format!("{} descents into the index", shown(searches)));

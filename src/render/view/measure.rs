@@ -74,7 +74,7 @@ pub(super) fn measure_view(
     verdicts: Vec<VerdictView>,
 ) -> MeasureView {
     let columns = columns_worth_showing(subject, measure);
-    let mut header = vec![HeadView::words("arm"), HeadView::words("plan")];
+    let mut header = vec![HeadView::words("arm"), HeadView::plan()];
     header.extend(columns.iter().map(|metric| HeadView::metric(*metric)));
     let found = measure.arms.iter().filter_map(|arm| {
         let result = subject.analysis.arm(&ArmKey::new(&measure.id, arm.id.as_deref()))?;

@@ -12,7 +12,7 @@ use super::{Section, StepView};
 pub(super) fn table_view(subject: Subject<'_>, table: &Table) -> StepView {
     let mut header = vec![HeadView::words("")];
     header.extend(table.columns.iter().map(|column| match column {
-        Column::Plan => HeadView::words("plan"),
+        Column::Plan => HeadView::plan(),
         Column::Metric(metric) => HeadView::metric(*metric),
         Column::Number(name) => HeadView::numbers(name.clone()),
     }));
@@ -51,6 +51,7 @@ pub(super) fn words(steps: &[Section]) -> Vec<(String, String)> {
     let mut words: Vec<(String, String)> = Vec::new();
     let heads = steps.iter().flat_map(|section| match &section.step {
         StepView::Measure(measure) => &measure.header[..],
+        StepView::Sweep(sweep) => &sweep.header[..],
         StepView::Time(time) => &time.header[..],
         StepView::Storage(storage) => &storage.header[..],
         StepView::Table { header, .. } => &header[..],
