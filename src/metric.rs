@@ -70,7 +70,7 @@ macro_rules! metrics {
 }
 
 metrics! {
-    Rows "rows" Counter Count "rows that the root returned, over all its loops; rows returned or changed by a statement of `time`";
+    Rows "rows" Counter Count "rows that the root returned, over all its loops; of a timed statement, those that it returned or changed";
     PlanRows "plan_rows" Counter Count "rows that the planner expected of the root";
     Cost "cost" Counter Cost "the planner's total cost of the root";
     StartupCost "startup_cost" Counter Cost "the planner's cost before the root's first row";
@@ -109,9 +109,9 @@ metrics! {
     P95 "p95" Timing Milliseconds "95th percentile, from 20 samples on";
     P99 "p99" Timing Milliseconds "99th percentile, from 100 samples on";
     TotalBytes "total_bytes" Size Bytes "size on disk of a relation with its TOAST table and its indexes";
-    HeapBytes "heap_bytes" Size Bytes "size of the table's own file, with its free space and visibility maps; of `time`, after the statement";
+    HeapBytes "heap_bytes" Size Bytes "size of the table's own file, with its free space and visibility maps; after it, where a statement was timed";
     ToastBytes "toast_bytes" Size Bytes "size of its TOAST table, with that one's index";
-    IndexBytes "index_bytes" Size Bytes "size of all its indexes, or of the index itself; of `time`, after the statement";
+    IndexBytes "index_bytes" Size Bytes "size of all its indexes, or of the index itself; after it, where a statement was timed";
     GrowthBytes "growth_bytes" Size Bytes "total size after a timed statement less that before it";
 }
 

@@ -71,15 +71,26 @@ fn image_notices(server: &Identity) -> Vec<String> {
         ));
     }
     if let Some(pinned) = &image.instead_of {
+        let version = server.version.split(' ').next().unwrap_or(&server.version);
+        let counts = if tag(pinned) == Some(version) {
+            "Both are of that version, so that counts should be the same"
+        } else {
+            "Counts may differ with the minor version"
+        };
         notices.push(format!(
-            "Made with PostgreSQL {} of the image {}, in place of {}, which compose.yaml pins. Counts may differ from those of \
-             the pinned image where its minor version does, and times wherever it was built in another way.",
-            server.version.split(' ').next().unwrap_or(&server.version),
+            "Made with PostgreSQL {version} of the image {}, in place of {}, which this project’s compose.yaml pins. {counts}; times may differ \
+             wherever it was built in another way.",
             code(&short(&image.reference)),
             code(&short(pinned))
         ));
     }
     notices
+}
+
+/// The tag of a reference: `16.14` of `postgres:16.14@sha256:…`.
+fn tag(reference: &str) -> Option<&str> {
+    let name = reference.split('@').next()?;
+    name.rsplit('/').next()?.split_once(':').map(|(_, tag)| tag)
 }
 
 /// A reference with as much of its digest as tells it from others; [`container`] has it whole.
@@ -150,7 +161,7 @@ pub(super) fn server(subject: Subject<'_>) -> Vec<(String, String)> {
         rows.push(("took".to_owned(), number::milliseconds(seconds * 1e3)));
     }
     rows.extend(manifest.built.iter().flat_map(dataset));
-    rows.push(("seed".to_owned(), manifest.seed.to_string()));
+    rows.push(("seed of the order of turns".to_owned(), manifest.seed.to_string()));
     for (name, value) in &manifest.params {
         rows.push((format!("parameter {name}"), value.to_string()));
     }
@@ -165,8 +176,8 @@ fn captures(subject: Subject<'_>) -> Option<(String, String)> {
         _ => None,
     });
     captures.any(|way| *way != CaptureWay::One).then(|| {
-        let said = "text and JSON of a plan are of two executions, whose shapes agree: this server lacks auto_explain, which would \
-                    give both of one";
+        let said = "the printed plan and the numbers of the tree come from two executions with the same plan, since this server has \
+                    no auto_explain";
         ("captures".to_owned(), said.to_owned())
     })
 }
@@ -185,7 +196,7 @@ fn dataset(built: &BuiltEvent) -> Vec<(String, String)> {
         ("dataset".to_owned(), format!("{}, built {}, {statistics}", record.dataset, record.built)),
         ("tables".to_owned(), rows.join(", ")),
         (
-            "definition, fingerprint".to_owned(),
+            "definition and contents, hashed".to_owned(),
             format!("{}, {}", short(&record.definition), short(&record.fingerprint.hash)),
         ),
     ]

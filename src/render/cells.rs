@@ -26,7 +26,7 @@ impl HeadView {
 
     /// The head of what [`super::acts::deeds`] says of arms.
     pub(super) fn plan() -> Self {
-        let about = "the node that the planner chose to read or join rows with; after those above it, where arms differ in them";
+        let about = "the node that the planner chose to read or join rows with; where arms differ above it, the nodes there are named first";
         Self { about: Some(about.to_owned()), ..Self::words("plan") }
     }
 

@@ -30,7 +30,7 @@ pub struct IndexedNotebook {
     pub summary: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
-    /// Its recordings, by their folder's name.
+    /// Its recordings, by their servers.
     pub recordings: Vec<IndexedRecording>,
 }
 
@@ -64,6 +64,11 @@ pub fn index(
     templates: &Templates,
 ) -> Result<Vec<(&'static str, Vec<u8>)>, RenderError> {
     notebooks.sort_by(|one, other| one.name.cmp(&other.name));
+    for notebook in &mut notebooks {
+        notebook
+            .recordings
+            .sort_by(|one, other| (&one.server, &one.folder).cmp(&(&other.server, &other.folder)));
+    }
     let all = || notebooks.iter().flat_map(|notebook| &notebook.recordings);
     let sum = |read: fn(&Counts) -> usize| all().map(|recording| read(&recording.counts)).sum();
     let counts = Counts {

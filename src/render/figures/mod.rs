@@ -71,7 +71,12 @@ pub(super) fn view(subject: Subject<'_>, plot: &Plot, outline: &mut Outline) -> 
         caption_html: caption.as_ref().map(|caption| caption.html.clone()),
         caption: caption.map(|caption| caption.markdown),
         facts,
-        alt: format!("{}. {}", figure.title, figure.description),
+        alt: format!(
+            "{}{} {}",
+            figure.title,
+            if figure.title.ends_with(['.', '?', '!']) { "" } else { "." },
+            figure.description
+        ),
         title: figure.title,
         inline: drawn.inline(&plot.id)?,
         svg: format!("plots/{}.svg", plot.id),

@@ -127,8 +127,20 @@ fn padded_log(least: f64, most: f64) -> (f64, f64) {
     let pad = ratio.powf(0.05);
     let middle = (least * most).sqrt();
     let half = (ratio.sqrt() * pad).max(1.1);
-    (middle / half, middle * half)
+    let (low, high) = (middle / half, middle * half);
+    // Over a decade and more, an end that is near a power of ten goes to it: no point stands far outside all ticks.
+    if ratio < 10.0 {
+        return (low, high);
+    }
+    let (below, above) = (10_f64.powf(low.log10().floor()), 10_f64.powf(high.log10().ceil()));
+    (
+        if low / below <= NEAR { below / 1.02 } else { low },
+        if above / high <= NEAR { above * 1.02 } else { high },
+    )
 }
+
+/// How far an end of a logarithmic axis goes to reach a power of ten: half of a decade.
+const NEAR: f64 = 3.2;
 
 fn padded(least: f64, most: f64, zero: bool) -> (f64, f64) {
     // Near enough to zero, zero belongs on the axis.
@@ -207,7 +219,7 @@ mod tests {
             printed(&[0.1, 900.0], ms, AxisScale::Auto, false),
             "0.1 ms | 1 ms | 10 ms | 100 ms | 1 s"
         );
-        assert_eq!(printed(&[2.0, 5000.0], ms, AxisScale::Log, false), "10 ms | 100 ms | 1 s");
+        assert_eq!(printed(&[2.0, 5000.0], ms, AxisScale::Log, false), "1 ms | 10 ms | 100 ms | 1 s | 10 s");
         assert_eq!(
             printed(&[20.0, 24.0], ms, AxisScale::Auto, false),
             "20 ms | 21 ms | 22 ms | 23 ms | 24 ms"

@@ -47,7 +47,7 @@ const ENTRIES: &[Entry] = &[
         "Bitmap Heap Scan",
         "Takes a bitmap of places from the index scans below it, and reads the table's pages in the order of the file, \
          each page once.",
-        "Between an index scan and a sequential scan: it reads fewer pages than the one and jumps less than the other. A \
+        "Between the two other scans: it reads fewer pages than a sequential scan, and jumps less than an index scan. A \
          bitmap that is larger than work_mem forgets rows and remembers whole pages, whose rows are checked again.",
     ),
     entry(
@@ -220,8 +220,7 @@ const ENTRIES: &[Entry] = &[
     entry(
         "Seq Scan",
         "Reads the whole table, page after page, and keeps the rows that pass the filter.",
-        "Its work is that of the table's size, however few rows are wanted. For a large share of the rows nothing is \
-         faster.",
+        "Its work is that of the table's size, however few rows are wanted. For most of the rows little is faster.",
     ),
     entry(
         "SetOp:Hashed",

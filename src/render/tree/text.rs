@@ -56,7 +56,7 @@ fn head(out: &mut String, plan: &Plan, rows: &Rows, width: usize, paint: Paint) 
 
 /// A place's share, time and blocks.
 fn amounts(row: &Row, weight: Weight) -> String {
-    let of = if weight == Weight::Time { "of the time" } else { "of the blocks" };
+    let of = if weight == Weight::Time { "of the nodes' time" } else { "of the blocks" };
     let mut parts = vec![];
     parts.extend(row.share.map(|share| format!("{:.0}% {of}", share * 100.0)));
     parts.extend(row.own.milliseconds.map(number::milliseconds));
