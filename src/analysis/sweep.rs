@@ -319,3 +319,36 @@ impl Flip {
         numbers.chain(words).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside(lo: f64, hi: f64, closed: bool, looked_at: &[f64]) -> Inside {
+        let zone = ZoneResult {
+            lo,
+            hi,
+            x_lo: None,
+            x_hi: None,
+            before: "index".to_owned(),
+            after: "seq".to_owned(),
+            closed,
+        };
+        let crossing = CrossingResult {
+            metric: Metric::Median,
+            of: ["index".to_owned(), "seq".to_owned()],
+            zones: vec![zone.clone()],
+            winners: looked_at.iter().map(|at| (*at, Winner::Neither)).collect(),
+            sole_winner: None,
+        };
+        crossing.inside(&zone)
+    }
+
+    #[test]
+    fn noise_is_said_only_where_something_was_measured() {
+        assert_eq!(inside(168.0, 175.0, true, &[141.0, 168.0, 175.0]), Inside::Unknown);
+        assert_eq!(inside(71.0, 92.0, true, &[71.0, 77.0, 92.0]), Inside::Undecided);
+        assert_eq!(inside(1.0, 100.0, false, &[1.0, 50.0, 100.0]), Inside::Unknown);
+        assert_eq!(inside(8.0, 9.0, true, &[8.0, 9.0]), Inside::Nothing);
+    }
+}
