@@ -19,8 +19,7 @@ pub(super) fn origin(subject: Subject<'_>) -> Vec<String> {
 /// A server in a few words: `PostgreSQL 15.18 (local)`.
 #[must_use]
 pub fn server_name(server: &Identity) -> String {
-    let version = server.version.split(' ').next().unwrap_or(&server.version);
-    format!("PostgreSQL {version} ({})", server.kind)
+    format!("PostgreSQL {} ({})", server.release(), server.kind)
 }
 
 /// The day of a point in time such as `2026-01-31T12:00:00Z`.
@@ -71,7 +70,7 @@ fn image_notices(server: &Identity) -> Vec<String> {
         ));
     }
     if let Some(pinned) = &image.instead_of {
-        let version = server.version.split(' ').next().unwrap_or(&server.version);
+        let version = server.release();
         let counts = if tag(pinned) == Some(version) {
             "Both are of that version, so that counts should be the same"
         } else {

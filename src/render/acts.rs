@@ -14,6 +14,7 @@ use crate::recording::{ArmKey, ComparedEvent, Event, ExecutedEvent, StatementEve
 use super::Subject;
 use super::arms::{time_name, was_not_run};
 use super::cells::{HeadView, metric_cell};
+use super::gathered::gathered;
 use super::judged::VerdictView;
 
 /// A statement that ran.
@@ -275,18 +276,12 @@ pub(super) fn compare(subject: Subject<'_>, number: usize, verdicts: Vec<Verdict
         _ => None,
     });
     let sides = |compared: &ComparedEvent| {
-        let mut sides: Vec<(String, String, String)> = Vec::new();
-        for ((name, rows), query) in compared.sides.iter().zip(&compared.queries) {
-            let (query, rows) = (query.trim(), number::count(*rows as f64));
-            match sides.iter_mut().find(|(_, known, had)| known == query && *had == rows) {
-                Some((names, ..)) => {
-                    names.push_str("; ");
-                    names.push_str(name);
-                }
-                None => sides.push((name.clone(), query.to_owned(), rows)),
-            }
-        }
-        sides
+        let sides = compared.sides.iter().zip(&compared.queries);
+        let sides = gathered(sides.map(|((name, rows), query)| ((query.trim(), *rows), name.as_str())));
+        let shown = sides
+            .into_iter()
+            .map(|((query, rows), names)| (names.join("; "), query.to_owned(), number::count(rows as f64)));
+        shown.collect()
     };
     CompareView {
         not_run: was_not_run(subject, number),

@@ -9,6 +9,7 @@ use crate::number;
 use crate::recording::ArmKey;
 use crate::verdict::{Outcome, Verdict};
 
+use super::gathered::gathered;
 use super::{Subject, acts, judged, sweep, view};
 
 /// Colours, or none where the output is no terminal or NO_COLOR is set.
@@ -152,16 +153,10 @@ pub fn summary(subject: Subject<'_>, folder: &Path, paint: Paint) -> String {
 
 /// Verdicts that were not run, by reason: what one failed step takes with it is said in one line.
 fn left_out(subject: Subject<'_>, verdicts: &[&Verdict], paint: Paint) -> String {
-    let mut reasons: Vec<(&Verdict, Vec<&str>)> = Vec::new();
-    for verdict in verdicts {
-        match reasons.iter_mut().find(|(first, _)| first.seen == verdict.seen) {
-            Some((_, subjects)) => subjects.push(&verdict.subject),
-            None => reasons.push((verdict, vec![&verdict.subject])),
-        }
-    }
     let mut out = String::new();
-    for (first, mut subjects) in reasons {
-        let count = subjects.len();
+    for (_, group) in gathered(verdicts.iter().map(|verdict| (&verdict.seen, *verdict))) {
+        let (first, count) = (group[0], group.len());
+        let mut subjects: Vec<&str> = group.iter().map(|verdict| verdict.subject.as_str()).collect();
         subjects.dedup();
         let whose = subjects.join(", ");
         let which =

@@ -9,6 +9,7 @@ mod console;
 mod context_tests;
 mod csv;
 mod figures;
+mod gathered;
 mod harmless;
 mod html;
 mod index;

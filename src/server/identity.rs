@@ -58,6 +58,12 @@ pub struct Container {
 }
 
 impl Identity {
+    /// The release alone: `15.18` of `15.18 (Debian 15.18-1)`.
+    #[must_use]
+    pub fn release(&self) -> &str {
+        self.version.split_whitespace().next().unwrap_or(&self.version)
+    }
+
     /// Asks the server what it is. Of a container or a package it knows nothing.
     pub(super) fn read(
         kind: Kind,

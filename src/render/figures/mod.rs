@@ -127,7 +127,7 @@ fn title(subject: Subject<'_>, plot: &Plot, what: &str) -> String {
 /// Notebook and server: a figure that was taken out of its report still says where it comes from.
 fn source(subject: Subject<'_>) -> String {
     let manifest = &subject.recording.manifest;
-    let version = manifest.server.version.split_whitespace().next().unwrap_or_default();
+    let version = manifest.server.release();
     let profile =
         manifest.profile.as_ref().map(|profile| format!(" · profile {profile}")).unwrap_or_default();
     format!("{}{profile} · PostgreSQL {version}", manifest.notebook)

@@ -10,6 +10,7 @@ use crate::recording::ArmKey;
 
 use super::super::arms::{arm_name, was_not_run};
 use super::super::cells::{HeadView, metric_cell};
+use super::super::gathered::gathered;
 use super::super::judged::VerdictView;
 use super::super::tree::TreeView;
 use super::super::{Subject, about, acts};
@@ -90,7 +91,8 @@ pub(super) fn measure_view(
         rows.push(row);
         arms.extend(arm_view(subject, &result.key, result, name));
     }
-    let mut queries = queries(&arms);
+    let queries = gathered(arms.iter().map(|arm: &ArmView| (arm.query.clone(), arm.name.clone())));
+    let mut queries: Vec<_> = queries.into_iter().map(|(query, names)| (names, query)).collect();
     let shared = if queries.len() == 1 { queries.pop() } else { None };
     MeasureView {
         id: measure.id.clone(),
@@ -103,18 +105,6 @@ pub(super) fn measure_view(
         arms,
         verdicts,
     }
-}
-
-/// Each query, after the names of the arms that have it.
-fn queries(arms: &[ArmView]) -> Vec<(Vec<String>, String)> {
-    let mut queries: Vec<(Vec<String>, String)> = Vec::new();
-    for arm in arms {
-        match queries.iter_mut().find(|(_, query)| *query == arm.query) {
-            Some((names, _)) => names.push(arm.name.clone()),
-            None => queries.push((vec![arm.name.clone()], arm.query.clone())),
-        }
-    }
-    queries
 }
 
 /// Always these, and what else the plans of this measure report and is not zero everywhere.
